@@ -59,15 +59,18 @@ enum node_kind {
 
 /* Operators: single characters stand for themselves ('+', '<', '!', '~', '&', …). */
 enum node_op {
-	OP_SHL = 256,
-	OP_SHR,
-	OP_EQ,
-	OP_NE,
-	OP_LE,
-	OP_GE,
-	OP_AND, /* && */
-	OP_OR,	/* || */
+	NODE_OP_SHL = 256,
+	NODE_OP_SHR,
+	NODE_OP_EQ,
+	NODE_OP_NE,
+	NODE_OP_LE,
+	NODE_OP_GE,
+	NODE_OP_AND, /* && */
+	NODE_OP_OR,  /* || */
 };
+
+/* How closely a binary operator of C binds: higher binds closer; 0: it is none. */
+int op_precedence(int op);
 
 /*
  * A type as the script writes it: "struct NAME", "uint8", "string[64]", "int32 *", "(int8,
@@ -116,6 +119,14 @@ struct node {
 	/* Of a loop: it may exceed the rounds of a program (lower/loop.c), or certainly does. */
 	bool is_counted, is_too_long;
 };
+
+/* The last node of a list; NULL if it is empty. */
+static inline struct node *node_last(struct node *list)
+{
+	while (list && list->next)
+		list = list->next;
+	return list;
+}
 
 struct probe_def {
 	struct probe_def *next;

@@ -82,14 +82,10 @@ static void find_uses(const struct node *list, struct program *p)
 		if (n->kind == N_CALL)
 			note_strings(n, p);
 		p->uses_types |= n->type != NULL;
-		if (n->a)
-			find_uses(n->a, p);
-		if (n->b)
-			find_uses(n->b, p);
-		if (n->c)
-			find_uses(n->c, p);
-		if (n->list)
-			find_uses(n->list, p);
+		find_uses(n->a, p);
+		find_uses(n->b, p);
+		find_uses(n->c, p);
+		find_uses(n->list, p);
 	}
 }
 
@@ -145,7 +141,7 @@ static struct node *join(struct checker *c, int op, struct node *a, struct node 
 
 static struct node *is_pid(struct checker *c, pid_t pid, struct span at)
 {
-	return join(c, OP_EQ,
+	return join(c, NODE_OP_EQ,
 		    make(c, &(struct node){.kind = N_NAME, .at = at, .name = "pid", .height = 1}),
 		    make(c, &(struct node){.kind = N_INT, .at = at, .num = pid, .height = 1}));
 }
@@ -160,8 +156,8 @@ static bool limit_to_pids(struct checker *c, enum probe_type type, struct span a
 		return true;
 	any = is_pid(c, o->pids[0], at);
 	for (size_t i = 1; i < o->nr_pids; i++)
-		any = join(c, OP_OR, any, is_pid(c, o->pids[i], at));
-	*predicate = *predicate ? join(c, OP_AND, any, *predicate) : any;
+		any = join(c, NODE_OP_OR, any, is_pid(c, o->pids[i], at));
+	*predicate = *predicate ? join(c, NODE_OP_AND, any, *predicate) : any;
 	return *predicate != NULL;
 }
 

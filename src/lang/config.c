@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/suggest.h"
 
 enum config_kind {
@@ -15,10 +16,11 @@ enum config_kind {
 	CONFIG_TEXT,
 	CONFIG_STACK_MODE, /* these three are words: an enum, see `choices` */
 	CONFIG_MISSING,
+	CONFIG_UNSTABLE,
 	CONFIG_LICENSE,
 	CONFIG_IGNORED,
-	CONFIG_UNSTABLE,
 	CONFIG_ENVIRONMENT, /* ignored, and scripts cannot set it */
+	CONFIG_KINDS
 };
 
 #define AT(field) offsetof(struct unit_config, field)
@@ -69,8 +71,26 @@ static const struct config_def {
 	{"color", CONFIG_IGNORED, 0, 0, 0},
 };
 
-#define NR_SETTINGS (sizeof(settings) / sizeof(settings[0]))
+#define NR_SETTINGS ARRAY_SIZE(settings)
 _Static_assert(NR_SETTINGS <= 64, "unit_config.given has a bit for each");
+_Static_assert(sizeof(enum vstack_mode) == sizeof(int), "set() writes enums as int");
+
+/* The words of a setting, in the order of their values. */
+static const char *const choices[CONFIG_KINDS][7] = {
+	[CONFIG_BOOL] = {"false", "true", "0", "1", "off", "on"},
+	[CONFIG_STACK_MODE] = {"bpftrace", "perf", "raw", "build_id"},
+	[CONFIG_MISSING] = {"error", "warn", "ignore"},
+	[CONFIG_UNSTABLE] = {"enable", "warn", "error"},
+};
+
+/* What is wrong with a value, in bpftrace's words. */
+static const char *const complaints[CONFIG_KINDS] = {
+	[CONFIG_BOOL] = "Invalid bool value: valid values are true, false, 1 or 0.",
+	[CONFIG_MISSING] = "Invalid value for missing_probes: valid values are ignore, warn, and "
+			   "error.",
+	[CONFIG_UNSTABLE] = "Invalid value for unstable config: valid values are enable, warn, and "
+			    "error.",
+};
 
 /* With these the kernel lets programs call every helper. */
 static const char *const licenses[] = {
@@ -101,19 +121,15 @@ static bool set_number(const struct config_def *d, uint32_t *to, const char *tex
 
 static bool set(const struct config_def *d, struct unit *u, const char *text)
 {
-	static const char *const no_yes[] = {"false", "true", "0", "1", "off", "on", NULL};
-	static const char *const modes[] = {"bpftrace", "perf", "raw", "build_id", NULL};
-	static const char *const unstable[] = {"enable", "warn", "error", NULL};
-	static const char *const missing[] = {"error", "warn", "ignore", NULL};
 	char *at = (char *)&u->config + d->at, *copy;
-	int word;
+	const int word = word_of(text, choices[d->kind]);
 
 	switch (d->kind) {
 	case CONFIG_NUMBER: return set_number(d, (uint32_t *)(void *)at, text);
-	case CONFIG_BOOL:
-		word = word_of(text, no_yes);
-		*(bool *)at = word & 1;
-		return word >= 0;
+	case CONFIG_BOOL: *(bool *)at = word & 1; return word >= 0;
+	case CONFIG_STACK_MODE:
+	case CONFIG_MISSING:
+	case CONFIG_UNSTABLE: *(int *)(void *)at = word; return word >= 0;
 	case CONFIG_LICENSE:
 		if (word_of(text, licenses) < 0)
 			return false;
@@ -122,49 +138,23 @@ static bool set(const struct config_def *d, struct unit *u, const char *text)
 		copy = arena_strdup(&u->arena, text);
 		*(const char **)(void *)at = copy;
 		return copy != NULL;
-	case CONFIG_STACK_MODE:
-		word = word_of(text, modes);
-		*(enum vstack_mode *)(void *)at = (enum vstack_mode)word;
-		return word >= 0;
-	case CONFIG_MISSING:
-		word = word_of(text, missing);
-		*(enum unit_missing *)(void *)at = (enum unit_missing)word;
-		return word >= 0;
-	case CONFIG_UNSTABLE:
-		word = word_of(text, unstable);
-		*(enum unit_unstable *)(void *)at = (enum unit_unstable)word;
-		return word >= 0;
-	case CONFIG_IGNORED:
-	case CONFIG_ENVIRONMENT: break;
+	default: return true;
 	}
-	return true;
 }
 
 static void put_wrong(const struct config_def *d, const char *text, struct buf *to)
 {
 	char *end;
 
-	switch (d->kind) {
-	case CONFIG_NUMBER:
-		if (*text && *text != '-' && (strtoull(text, &end, 0), !*end))
-			buf_printf(to, "expecting a number from %llu to %llu, got %s",
-				   (unsigned long long)d->least, (unsigned long long)d->most, text);
-		else
-			buf_printf(to, "expecting a number, got %s", text);
-		break;
-	case CONFIG_BOOL:
-		buf_puts(to, "Invalid bool value: valid values are true, false, 1 or 0.");
-		break;
-	case CONFIG_MISSING:
-		buf_puts(to, "Invalid value for missing_probes: valid values are ignore, warn, and "
-			     "error.");
-		break;
-	case CONFIG_UNSTABLE:
-		buf_puts(to, "Invalid value for unstable config: valid values are enable, warn, "
-			     "and error.");
-		break;
-	default: buf_printf(to, "'%s' is not a value for it", text);
-	}
+	if (complaints[d->kind])
+		buf_puts(to, complaints[d->kind]);
+	else if (d->kind != CONFIG_NUMBER)
+		buf_printf(to, "'%s' is not a value for it", text);
+	else if (*text && *text != '-' && (strtoull(text, &end, 0), !*end))
+		buf_printf(to, "expecting a number from %llu to %llu, got %s",
+			   (unsigned long long)d->least, (unsigned long long)d->most, text);
+	else
+		buf_printf(to, "expecting a number, got %s", text);
 }
 
 /* Removes the prefix that the environment and older scripts have. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/num.h"
 #include "base/suggest.h"
 #include "lang/check/check.h"
@@ -22,7 +23,7 @@ static const struct builtin *const tables[] = {
 	builtins_const, builtins_symbols, builtins_string, builtins_kernel, builtins_unwind,
 };
 
-#define NR_TABLES (sizeof(tables) / sizeof(tables[0]))
+#define NR_TABLES (ARRAY_SIZE(tables))
 
 const struct builtin *builtin_find(const char *name, bool variable)
 {
@@ -33,7 +34,8 @@ const struct builtin *builtin_find(const char *name, bool variable)
 		name += 10;
 	for (size_t i = 0; i < NR_TABLES; i++)
 		for (const struct builtin *b = tables[i]; b->name; b++)
-			if (!(b->flags & BUILTIN_VARIABLE) == !variable &&
+			if ((b->flags & BUILTIN_BOTH ||
+			     !(b->flags & BUILTIN_VARIABLE) == !variable) &&
 			    strcmp(b->name, name) == 0)
 				return b;
 	return NULL;
@@ -73,12 +75,12 @@ int check_number(struct checker *c, const struct node *call, const struct node *
 	return 0;
 }
 
-static uint32_t program_type(const struct program *p)
+static uint32_t bpf_type(const struct program *p)
 {
 	struct attach_needs needs = {0};
 
 	/* Programs that user space starts itself are raw tracepoints. */
-	if (p->raw || !p->targets.n || !attach_needs(p->targets.at[0], false, &needs))
+	if (p->raw || !program_target(p) || !attach_needs(program_target(p), false, &needs))
 		return BPF_PROG_TYPE_RAW_TRACEPOINT;
 	return needs.prog_type;
 }
@@ -86,14 +88,14 @@ static uint32_t program_type(const struct program *p)
 int check_helper(struct checker *c, const struct node *n, int helper)
 {
 	const struct compile_features *f = &c->opt->features;
-	const uint32_t type = program_type(c->at);
+	const uint32_t type = bpf_type(c->at);
 
 	/* Which helpers fentry programs may call depends on the function: the kernel checks it. */
 	if (!f->has_helper || type == BPF_PROG_TYPE_TRACING || f->has_helper(f->arg, type, helper))
 		return 0;
 	return check_fail(c, n, "this kernel does not offer what %s needs to programs of %s probes",
 			  n->name,
-			  c->at->targets.n ? probe_type_name(c->at->targets.at[0]->type) : "such");
+			  c->at->targets.n ? probe_type_name(program_probe(c->at)) : "such");
 }
 
 static int wrong_count(struct checker *c, const struct node *n, const struct builtin *b,
@@ -222,7 +224,7 @@ static int check_is(struct checker *c, struct node *n)
 {
 	const struct node *a = n->list;
 
-	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	n->vtype = vtype_fixed(V_BOOL);
 	if (a->vtype.kind == V_NONE)
 		return 0;
 	switch (n->builtin->what) {
@@ -242,15 +244,14 @@ static int check_is(struct checker *c, struct node *n)
 static int check_is_scalar(struct checker *c, struct node *n)
 {
 	struct node *m = n->list;
+	int rc;
 
 	if (m->kind != N_MAP || m->has_keys)
 		return check_is(c, n);
-	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
-	m->map = check_map_named(c, m->name, m->at);
-	if (!m->map)
-		return -ENOMEM;
-	if (m->map->value.kind == V_NONE)
-		return c->last ? check_fail(c, m, "undefined map: @%s", m->name) : 0;
+	n->vtype = vtype_fixed(V_BOOL);
+	rc = check_whole_map(c, m);
+	if (rc < 0 || m->map->value.kind == V_NONE)
+		return rc;
 	n->num = m->map->key.kind == V_NONE;
 	n->is_const = true;
 	return 0;
@@ -445,7 +446,7 @@ static int check_getopt(struct checker *c, struct node *n)
 	value = option_value(c, n->list->text, &given);
 	n->is_const = true;
 	if (!usual || usual->vtype.kind == V_BOOL) {
-		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+		n->vtype = vtype_fixed(V_BOOL);
 		n->num = usual && usual->num;
 		return given ? option_switch(c, n, value) : 0;
 	}
@@ -483,11 +484,6 @@ static int check_space_call(struct checker *c, struct node *n)
 	return rc;
 }
 
-static void lower_same(struct lower *l, struct node *n, struct value *v)
-{
-	set_number(v, lower_number(l, n->list));
-}
-
 const struct builtin builtins_const[] = {
 	{"kaddr", 1, 1, BUILTIN_LIVE, check_kaddr, NULL, 0},
 	{"cgroupid", 1, 1, BUILTIN_LIVE, check_cgroupid, NULL, 0},
@@ -501,7 +497,7 @@ const struct builtin builtins_const[] = {
 	{"static_assert", 1, 2, BUILTIN_STATEMENT, check_static_assert, NULL, 0},
 	{"fail", 1, 16, BUILTIN_STATEMENT, check_fail_call, NULL, 0},
 	{"getopt", 1, 3, 0, check_getopt, NULL, 0},
-	{"kptr", 1, 1, 0, check_space_call, lower_same, SPACE_KERNEL},
-	{"uptr", 1, 1, 0, check_space_call, lower_same, SPACE_USER},
+	{"kptr", 1, 1, 0, check_space_call, lower_first, SPACE_KERNEL},
+	{"uptr", 1, 1, 0, check_space_call, lower_first, SPACE_USER},
 	BUILTIN_END,
 };

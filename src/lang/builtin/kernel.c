@@ -7,15 +7,10 @@
 #include "lang/lower/lower.h"
 #include "symbols/abi.h"
 
-static enum probe_type type_of(const struct program *p)
-{
-	return p->targets.n ? p->targets.at[0]->type : PT_BEGIN;
-}
-
 /* Helpers with typed pointers only work in programs whose arguments the verifier knows. */
 static int check_direct(struct checker *c, const struct node *n, bool also_raw)
 {
-	const enum probe_type t = type_of(c->at);
+	const enum probe_type t = program_probe(c->at);
 
 	if (also_raw && t == PT_RAWTRACEPOINT)
 		return 0;
@@ -106,7 +101,7 @@ static bool is_packet(const struct vtype *t)
 static int check_skboutput(struct checker *c, struct node *n)
 {
 	struct node *skb = node_nth(n, 1), *length = skb->next, *offset = length->next;
-	const enum probe_type t = type_of(c->at);
+	const enum probe_type t = program_probe(c->at);
 	int64_t skip = 0;
 	int rc = check_const_text(c, n, n->list);
 
@@ -146,28 +141,18 @@ static uint32_t packet_ring(struct lower *l)
 static void lower_skboutput(struct lower *l, struct node *n, struct value *v)
 {
 	const uint32_t size = sizeof(struct action_record) + sizeof(struct packet_record);
-	const bool boot = compile_has(l->features, COMPILE_BOOT_CLOCK);
-	const ir_label fits = ir_new_label(l->f);
 	const struct mem record = mem_alloc(l, size);
+	const struct mem packet = mem_at(record, sizeof(struct action_record));
 	const ir_reg skb = lower_number(l, node_nth(n, 1)), whole = lower_number(l, node_nth(n, 2));
-	const ir_reg length = ir_new(l->f);
-	struct mem at = record;
+	const ir_reg length = lower_limited(l, whole, MOST_OF_PACKET);
 	ir_reg flags;
 
-	n->action->div = boot ? CLOCK_OF_BOOT : CLOCK_OF_MONOTONIC;
-	ir_set(l->f, length, whole);
-	ir_branch_const(l->f, IR_ULE, length, MOST_OF_PACKET, fits);
-	ir_set_const(l->f, length, MOST_OF_PACKET);
-	ir_place(l->f, fits);
+	n->action->div =
+		lower_clock(l) == BPF_FUNC_ktime_get_boot_ns ? CLOCK_OF_BOOT : CLOCK_OF_MONOTONIC;
 	lower_head(l, record, n->action);
-	at.offset += sizeof(struct action_record);
-	mem_store(
-		l, at, 8,
-		ir_call(l->f, boot ? BPF_FUNC_ktime_get_boot_ns : BPF_FUNC_ktime_get_ns, 0, NULL));
-	at.offset += offsetof(struct packet_record, length);
-	mem_store(l, at, 4, length);
-	at.offset += 4;
-	mem_store(l, at, 4, whole);
+	mem_store(l, packet, 8, ir_call(l->f, lower_clock(l), 0, NULL));
+	mem_store(l, mem_at(packet, offsetof(struct packet_record, length)), 4, length);
+	mem_store(l, mem_at(packet, offsetof(struct packet_record, whole)), 4, whole);
 	/*
 	 * The upper half is the number of bytes of the packet that the helper appends to the
 	 * record.
@@ -248,7 +233,7 @@ static int check_container(struct checker *c, struct node *n)
 		return check_fail(c, field, "there is no field '%s'", field->name);
 	n->num = (int64_t)m.offset;
 	n->vtype = (struct vtype){.kind = V_POINTER, .size = 8, .c = t.c};
-	n->vtype.space = n->list->vtype.kind == V_POINTER ? n->list->vtype.space : check_space(c);
+	n->vtype.space = check_space_of(c, &n->list->vtype);
 	return 0;
 }
 
@@ -261,21 +246,14 @@ static void lower_container(struct lower *l, struct node *n, struct value *v)
 
 static int check_is_err(struct checker *c, struct node *n)
 {
-	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	n->vtype = vtype_fixed(V_BOOL);
 	return check_number(c, n, n->list);
 }
 
 /* Errors are the last 4095 addresses. */
 static void lower_is_err(struct lower *l, struct node *n, struct value *v)
 {
-	const ir_label none = ir_new_label(l->f);
-	const ir_reg at = lower_number(l, n->list), r = ir_new(l->f);
-
-	ir_set_const(l->f, r, 0);
-	ir_branch_const(l->f, IR_ULT, at, -4095, none);
-	ir_set_const(l->f, r, 1);
-	ir_place(l->f, none);
-	set_number(v, r);
+	set_number(v, lower_not(l, IR_ULT, lower_number(l, n->list), -4095));
 }
 
 /* ---- kfunc_exist(), kfunc_allowed() ---- */
@@ -287,7 +265,7 @@ static int check_kfunc(struct checker *c, struct node *n)
 
 	if (rc < 0)
 		return rc;
-	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	n->vtype = vtype_fixed(V_BOOL);
 	n->is_const = true;
 	/* Scripts cannot call kfuncs, whatever the kernel allows. */
 	n->num = !n->builtin->what && c->env->ops->function(c->env, NULL, n->list->text, &p);
@@ -298,7 +276,7 @@ static int check_kfunc(struct checker *c, struct node *n)
 
 static int check_usermode(struct checker *c, struct node *n)
 {
-	const enum probe_type t = type_of(c->at);
+	const enum probe_type t = program_probe(c->at);
 
 	n->vtype = vtype_int(1, false);
 	if (regs_named(regs_of(NULL), "cs") < 0)
@@ -318,20 +296,12 @@ static int check_usermode(struct checker *c, struct node *n)
 /* The two lowest bits of CS are the privilege level. */
 static void lower_usermode(struct lower *l, struct node *n, struct value *v)
 {
-	const ir_label kernel = ir_new_label(l->f);
-	const ir_reg r = ir_new(l->f);
-	ir_reg cs = ir_load(l->f, lower_ctx(l), regs_named(regs_of(NULL), "cs"), 8, false);
+	const ir_reg cs = ir_load(l->f, lower_ctx(l), regs_named(regs_of(NULL), "cs"), 8, false);
 
-	cs = ir_binary_const(l->f, IR_AND, cs, 3);
-	ir_set_const(l->f, r, 0);
-	ir_branch_const(l->f, IR_EQ, cs, 0, kernel);
-	ir_set_const(l->f, r, 1);
-	ir_place(l->f, kernel);
-	set_number(v, r);
+	set_number(v, lower_not(l, IR_EQ, ir_binary_const(l->f, IR_AND, cs, 3), 0));
 }
 
 #define LIVE (BUILTIN_LIVE | BUILTIN_KERNEL)
-#define VAR  BUILTIN_VARIABLE
 
 const struct builtin builtins_kernel[] = {
 	{"path", 1, 2, LIVE, check_path, lower_path, 0},
@@ -342,7 +312,6 @@ const struct builtin builtins_kernel[] = {
 	{"is_err", 1, 1, 0, check_is_err, lower_is_err, 0},
 	{"kfunc_exist", 1, 1, BUILTIN_LIVE, check_kfunc, NULL, 0},
 	{"kfunc_allowed", 1, 1, 0, check_kfunc, NULL, 1},
-	{"usermode", 0, 0, LIVE | VAR, check_usermode, lower_usermode, 0},
-	{"usermode", 0, 0, LIVE, check_usermode, lower_usermode, 0},
+	{"usermode", 0, 0, LIVE | BUILTIN_BOTH, check_usermode, lower_usermode, 0},
 	BUILTIN_END,
 };

@@ -117,10 +117,7 @@ static void store_extreme(struct lower *l, ir_reg p, int64_t at, ir_reg v, bool 
 	const ir_reg now = ir_load(l->f, p, at, 8, false);
 
 	ir_branch_const(l->f, IR_EQ, ir_load(l->f, p, at + 8, 8, false), 0, take);
-	if (least)
-		ir_branch(l->f, is_signed ? IR_SGE : IR_UGE, v, now, end);
-	else
-		ir_branch(l->f, is_signed ? IR_SLE : IR_ULE, v, now, end);
+	ir_branch(l->f, map_not_better(least, is_signed), v, now, end);
 	ir_place(l->f, take);
 	ir_store(l->f, p, at, 8, v);
 	ir_store_const(l->f, p, at + 8, 8, 1);
@@ -226,11 +223,7 @@ static void lower_tseries(struct lower *l, struct node *n, struct value *v)
 	const ir_label none = ir_new_label(l->f), same = ir_new_label(l->f);
 	const int64_t buckets = n->vtype.param[1];
 	const ir_reg x = lower_number(l, n->list);
-	const ir_reg now =
-		ir_call(l->f,
-			compile_has(l->features, COMPILE_BOOT_CLOCK) ? BPF_FUNC_ktime_get_boot_ns
-								     : BPF_FUNC_ktime_get_ns,
-			0, NULL);
+	const ir_reg now = ir_call(l->f, lower_clock(l), 0, NULL);
 	const ir_reg epoch = ir_binary_const(l->f, IR_UDIV, now, n->vtype.param[0]);
 	ir_reg slot = ir_binary_const(l->f, IR_UMOD, epoch, buckets), p = map_entry(l, n->a, none);
 
@@ -257,6 +250,17 @@ static void lower_tseries(struct lower *l, struct node *n, struct value *v)
 
 /* ---- entries ---- */
 
+/* Makes the node after a map its key; a tuple is several keys. */
+static void take_key(struct node *m)
+{
+	struct node *key = m->next;
+
+	m->list = key->kind == N_TUPLE ? key->list : key;
+	m->has_keys = true;
+	m->next = key->next;
+	key->next = NULL;
+}
+
 /*
  * delete(@x[k]), or delete(@x, k) in newer scripts; the same for has_key(). The first argument
  * becomes the entry.
@@ -268,10 +272,7 @@ static int check_entry(struct checker *c, struct node *n)
 	if (m->kind != N_MAP)
 		return check_fail(c, m, "%s() needs a map here", n->name);
 	if (key && !m->has_keys) {
-		/* A tuple is several keys. */
-		m->list = key->kind == N_TUPLE ? key->list : key;
-		m->has_keys = true;
-		m->next = NULL;
+		take_key(m);
 	} else if (key) {
 		return check_fail(c, key, "%s() has the key already", n->name);
 	}
@@ -292,7 +293,7 @@ static int check_delete(struct checker *c, struct node *n)
 			return -ENOMEM;
 		n->action->map = m->map;
 	}
-	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	n->vtype = vtype_fixed(V_BOOL);
 	return 0;
 }
 
@@ -326,7 +327,7 @@ static int check_has_key(struct checker *c, struct node *n)
 
 	if (rc == 0 && !n->list->has_keys)
 		return check_fail(c, n->list, "has_key() needs a map with keys");
-	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	n->vtype = vtype_fixed(V_BOOL);
 	return rc;
 }
 
@@ -368,12 +369,10 @@ static int check_stored(struct checker *c, struct node *n)
 static int check_map_length(struct checker *c, struct node *n)
 {
 	struct node *m = n->list;
+	int rc = check_whole_map(c, m);
 
-	m->map = check_map_named(c, m->name, m->at);
-	if (!m->map)
-		return -ENOMEM;
-	if (c->last && m->map->value.kind == V_NONE)
-		return check_fail(c, m, "undefined map: @%s", m->name);
+	if (rc < 0)
+		return rc;
 	if (m->map->flagged && is_stack(&m->map->value)) {
 		m->vtype = m->map->value;
 		return check_stored(c, n);
@@ -491,44 +490,35 @@ static ir_reg stored_length(struct lower *l, struct node *n)
 
 static void lower_len(struct lower *l, struct node *n, struct value *v)
 {
-	const struct vtype *t = &n->list->vtype;
+	struct node *a = n->list;
 
-	if (n->list->kind == N_MAP && !n->list->has_keys && !n->list->map->flagged) {
-		set_number(v, lower_map_length(l, n->list->map));
-		return;
-	}
-	if (!is_stack_itself(n->list)) {
-		set_number(v, stored_length(l, n->list));
-		return;
-	}
-	if (t->kind == V_USTACK && t->param[0]) {
-		set_number(v, lower_unwound_length(l, n->list));
-		return;
-	}
-	set_number(v, stack_length(l, t));
+	if (a->kind == N_MAP && !a->has_keys && !a->map->flagged)
+		set_number(v, lower_map_length(l, a->map));
+	else if (!is_stack_itself(a))
+		set_number(v, stored_length(l, a));
+	else if (a->vtype.kind == V_USTACK && a->vtype.param[0])
+		set_number(v, lower_unwound_length(l, a));
+	else
+		set_number(v, stack_length(l, &a->vtype));
 }
 
 /* ---- find(@map, key, $value) ---- */
 
 static int check_find(struct checker *c, struct node *n)
 {
-	struct node *m = n->list, *key = m->next, *to;
+	struct node *m = n->list, *to;
 	int rc;
 
 	/* In the first round the key becomes part of the map node. */
 	if (m->kind != N_MAP)
 		return check_fail(c, m, "find() needs a map here");
-	if (!m->has_keys) {
-		m->list = key->kind == N_TUPLE ? key->list : key;
-		m->has_keys = true;
-		m->next = key->next;
-		key->next = NULL;
-	}
+	if (!m->has_keys)
+		take_key(m);
 	to = m->next;
 	if (!to || to->next || to->kind != N_VAR)
 		return check_fail(c, n, "find() needs a map, a key, and a variable for the value");
 	rc = check_map(c, m);
-	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	n->vtype = vtype_fixed(V_BOOL);
 	if (rc < 0 || m->map->value.kind == V_NONE)
 		return rc;
 	if (vtype_is_aggregation(&m->map->value))
@@ -551,11 +541,7 @@ static void lower_find(struct lower *l, struct node *n, struct value *v)
 	ir_set(l->f, p, IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, m->number), key));
 	ir_branch_const(l->f, IR_EQ, p, 0, none);
 	found.type.space = vtype_is_number(&m->value) ? m->value.space : SPACE_OWN;
-	if (vtype_is_number(&m->value))
-		set_number(&found, mem_load(l, (struct mem){p, 0}, m->value.size,
-					    m->value.kind == V_INT && m->value.is_signed));
-	else
-		set_memory(&found, (struct mem){p, 0});
+	value_at(l, &found, (struct mem){p, 0});
 	var_set(l, n->list->next->var, &found);
 	ir_set_const(l->f, r, 1);
 	ir_place(l->f, none);
@@ -586,18 +572,14 @@ static const char *kind_name(const struct vtype *t)
 static int check_typeinfo(struct checker *c, struct node *n)
 {
 	static const char *const names[] = {"btf_id", "base_type", "full_type"};
-	const struct vtype number = vtype_int(8, false), kind = vtype_string(KIND_SIZE),
-			   name = vtype_string(NAME_SIZE);
-	const struct vtype *types[] = {vtype_copy(c, &number), vtype_copy(c, &kind),
-				       vtype_copy(c, &name)};
+	const struct vtype types[] = {vtype_int(8, false), vtype_string(KIND_SIZE),
+				      vtype_string(NAME_SIZE)};
 	struct node *a = n->list;
 	int rc = a->kind == N_TYPEOF ? check_type_name(c, a->type, &a->vtype) : check_expr(c, a);
 
 	if (rc < 0)
 		return rc;
-	return types[0] && types[1] && types[2] && vtype_tuple(&n->vtype, types, names, 3, c->arena)
-		       ? 0
-		       : -ENOMEM;
+	return vtype_tuple(&n->vtype, types, names, 3, c->arena) ? 0 : -ENOMEM;
 }
 
 static void lower_typeinfo(struct lower *l, struct node *n, struct value *v)
@@ -611,9 +593,8 @@ static void lower_typeinfo(struct lower *l, struct node *n, struct value *v)
 	buf_init(&name, 4096);
 	vtype_name(t, &name);
 	mem_store_const(l, m, 8, 0);
-	mem_text(l, (struct mem){m.base, m.offset + e[1].offset}, kind, strlen(kind), KIND_SIZE);
-	mem_text(l, (struct mem){m.base, m.offset + e[2].offset}, buf_str(&name), name.len,
-		 NAME_SIZE);
+	mem_text(l, mem_at(m, e[1].offset), kind, strlen(kind), KIND_SIZE);
+	mem_text(l, mem_at(m, e[2].offset), buf_str(&name), name.len, NAME_SIZE);
 	buf_free(&name);
 	set_memory(v, m);
 }

@@ -182,14 +182,15 @@ static int check_printf(struct checker *c, struct node *n)
 				    n->list->len, n->list->next);
 }
 
+/* Requests whose arguments are those of the call, or that have none. */
+static void lower_request(struct lower *l, struct node *n, struct value *v)
+{
+	lower_action(l, n->action, n->list);
+}
+
 static void lower_printf(struct lower *l, struct node *n, struct value *v)
 {
 	lower_action(l, n->action, n->list->next);
-}
-
-static void lower_plain(struct lower *l, struct node *n, struct value *v)
-{
-	lower_action(l, n->action, NULL);
 }
 
 static int check_time(struct checker *c, struct node *n)
@@ -205,39 +206,24 @@ static int check_time(struct checker *c, struct node *n)
 
 /* ---- maps ---- */
 
-static int check_whole_map(struct checker *c, struct node *n, enum action_kind kind)
+static int check_map_request(struct checker *c, struct node *n)
 {
 	struct node *m = n->list;
-	struct action *a;
+	const bool print = n->builtin->what == ACT_PRINT_MAP;
+	int rc;
 
 	if (m->kind != N_MAP || m->has_keys)
 		return check_fail(c, m, "%s() needs a map here", n->name);
-	m->map = check_map_named(c, m->name, m->at);
-	if (!m->map)
+	rc = check_whole_map(c, m);
+	if (rc < 0)
+		return rc;
+	if (!check_action(c, n, (enum action_kind)n->builtin->what, NULL))
 		return -ENOMEM;
-	if (c->last && m->map->value.kind == V_NONE)
-		return check_fail(c, m, "undefined map: @%s", m->name);
-	a = check_action(c, n, kind, NULL);
-	if (!a)
-		return -ENOMEM;
-	a->map = m->map;
-	return 0;
-}
-
-static int check_clear(struct checker *c, struct node *n)
-{
-	return check_whole_map(c, n, (enum action_kind)n->builtin->what);
-}
-
-static int check_print_map(struct checker *c, struct node *n)
-{
-	struct node *top = node_nth(n, 1), *div = node_nth(n, 2);
-	int rc = check_whole_map(c, n, ACT_PRINT_MAP);
-
-	if (rc == 0 && top)
-		rc = check_const_int(c, n, top, &n->action->top);
-	if (rc == 0 && div)
-		rc = check_const_int(c, n, div, &n->action->div);
+	n->action->map = m->map;
+	if (print && m->next)
+		rc = check_const_int(c, n, m->next, &n->action->top);
+	if (rc == 0 && print && m->next && m->next->next)
+		rc = check_const_int(c, n, m->next->next, &n->action->div);
 	return rc;
 }
 
@@ -247,7 +233,7 @@ static int check_print(struct checker *c, struct node *n)
 	struct node *v = n->list;
 
 	if (v->kind == N_MAP && !v->has_keys)
-		return check_print_map(c, n);
+		return check_map_request(c, n);
 	if (v->next)
 		return check_fail(c, v->next, "only maps can be printed with a number of entries");
 	if (v->vtype.kind == V_NONE)
@@ -255,29 +241,30 @@ static int check_print(struct checker *c, struct node *n)
 	return check_action(c, n, ACT_PRINT, v) ? 0 : -ENOMEM;
 }
 
-static void lower_print(struct lower *l, struct node *n, struct value *v)
-{
-	lower_action(l, n->action, n->action->kind == ACT_PRINT_MAP ? NULL : n->list);
-}
-
 /* ---- exit() ---- */
 
-static int check_exit(struct checker *c, struct node *n)
+/* exit(status) and unwatch(address) */
+static int check_number_request(struct checker *c, struct node *n)
 {
 	int rc = n->list ? check_number(c, n, n->list) : 0;
 
 	if (rc < 0)
 		return rc;
-	return check_action(c, n, ACT_EXIT, n->list) ? 0 : -ENOMEM;
+	return check_action(c, n, (enum action_kind)n->builtin->what, n->list) ? 0 : -ENOMEM;
+}
+
+/* The rest of the body does not run. */
+static void end_program(struct lower *l)
+{
+	if (l->in.is_callback)
+		ir_store_const(l->f, l->in.vars, l->return_at, 8, RETURN_PROGRAM);
+	ir_jump(l->f, l->in.end);
 }
 
 static void lower_exit(struct lower *l, struct node *n, struct value *v)
 {
 	lower_action(l, n->action, n->list);
-	/* The rest of the body does not run. */
-	if (l->in.is_callback)
-		ir_store_const(l->f, l->in.vars, l->return_at, 8, RETURN_PROGRAM);
-	ir_jump(l->f, l->in.end);
+	end_program(l);
 }
 
 /* ---- debugf() ---- */
@@ -363,15 +350,10 @@ static void lower_debugf(struct lower *l, struct node *n, struct value *v)
 
 #define LAST_SIGNAL 64
 
-static enum probe_type type_of(const struct checker *c)
-{
-	return c->at->targets.n ? c->at->targets.at[0]->type : PT_BEGIN;
-}
-
 static int wrong_probe(struct checker *c, const struct node *n)
 {
 	return check_fail(c, n, "%s() can not be used with '%s' probes", n->name,
-			  probe_type_name(type_of(c)));
+			  probe_type_name(program_probe(c->at)));
 }
 
 /* ---- signal("KILL"), signal(9), signal_thread() ---- */
@@ -399,7 +381,7 @@ static int check_signal(struct checker *c, struct node *n)
 	struct node *s = n->list;
 	int rc = 0;
 
-	if (type_of(c) <= PT_INTERVAL || type_of(c) == PT_ITER)
+	if (program_probe(c->at) <= PT_INTERVAL || program_probe(c->at) == PT_ITER)
 		return wrong_probe(c, n);
 	n->num = s->num;
 	if (s->vtype.kind == V_STRING) {
@@ -429,7 +411,7 @@ static int check_override(struct checker *c, struct node *n)
 {
 	int rc = check_number(c, n, n->list);
 
-	if (rc == 0 && type_of(c) != PT_KPROBE)
+	if (rc == 0 && program_probe(c->at) != PT_KPROBE)
 		return wrong_probe(c, n);
 	return rc < 0 ? rc : check_helper(c, n, BPF_FUNC_override_return);
 }
@@ -450,10 +432,10 @@ static int check_write_user(struct checker *c, struct node *n)
 
 	if (rc == 0)
 		rc = check_number(c, n, len);
-	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	n->vtype = vtype_fixed(V_BOOL);
 	if (rc < 0 || from->vtype.kind == V_NONE)
 		return rc;
-	if (type_of(c) <= PT_INTERVAL)
+	if (program_probe(c->at) <= PT_INTERVAL)
 		return wrong_probe(c, n);
 	if (vtype_is_aggregation(&from->vtype))
 		return check_fail(c, from, "write_user() cannot write this");
@@ -533,26 +515,8 @@ static void lower_assert(struct lower *l, struct node *n, struct value *v)
 	ir_jump(l->f, end);
 	ir_place(l->f, failed);
 	lower_action(l, n->action, n->list->next);
-	if (l->in.is_callback)
-		ir_store_const(l->f, l->in.vars, l->return_at, 8, RETURN_PROGRAM);
-	ir_jump(l->f, l->in.end);
+	end_program(l);
 	ir_place(l->f, end);
-}
-
-/* ---- unwatch(address) ---- */
-
-static int check_unwatch(struct checker *c, struct node *n)
-{
-	int rc = check_number(c, n, n->list);
-
-	if (rc < 0)
-		return rc;
-	return check_action(c, n, ACT_UNWATCH, n->list) ? 0 : -ENOMEM;
-}
-
-static void lower_unwatch(struct lower *l, struct node *n, struct value *v)
-{
-	lower_action(l, n->action, n->list);
 }
 
 /* ---- the table ---- */
@@ -568,18 +532,19 @@ const struct builtin builtins_output[] = {
 	{"warnf", 1, MANY, STATEMENT, check_printf, lower_printf, ACT_WARNF},
 	{"cat", 1, MANY, STATEMENT, check_printf, lower_printf, ACT_CAT},
 	{"system", 1, MANY, STATEMENT | UNSAFE, check_printf, lower_printf, ACT_SYSTEM},
-	{"time", 0, 1, STATEMENT, check_time, lower_plain, 0},
-	{"print", 1, 3, STATEMENT | BUILTIN_MAPS, check_print, lower_print, 0},
-	{"clear", 1, 1, STATEMENT | BUILTIN_MAPS, check_clear, lower_plain, ACT_CLEAR},
-	{"zero", 1, 1, STATEMENT | BUILTIN_MAPS, check_clear, lower_plain, ACT_ZERO},
-	{"exit", 0, 1, STATEMENT, check_exit, lower_exit, 0},
+	{"time", 0, 1, STATEMENT, check_time, lower_request, 0},
+	{"print", 1, 3, STATEMENT | BUILTIN_MAPS, check_print, lower_request, ACT_PRINT_MAP},
+	{"clear", 1, 1, STATEMENT | BUILTIN_MAPS, check_map_request, lower_request, ACT_CLEAR},
+	{"zero", 1, 1, STATEMENT | BUILTIN_MAPS, check_map_request, lower_request, ACT_ZERO},
+	{"exit", 0, 1, STATEMENT, check_number_request, lower_exit, ACT_EXIT},
 	{"signal", 1, 1, STATEMENT | LIVE_UNSAFE, check_signal, lower_signal, BPF_FUNC_send_signal},
 	{"signal_thread", 1, 1, STATEMENT | LIVE_UNSAFE, check_signal, lower_signal,
 	 BPF_FUNC_send_signal_thread},
 	{"override", 1, 1, STATEMENT | LIVE_UNSAFE, check_override, lower_override, 0},
 	{"write_user", 3, 3, LIVE_UNSAFE | BUILTIN_EFFECT, check_write_user, lower_write_user, 0},
 	{"assert", 2, 2, STATEMENT, check_assert, lower_assert, 0},
-	{"unwatch", 1, 1, STATEMENT | BUILTIN_LIVE, check_unwatch, lower_unwatch, 0},
+	{"unwatch", 1, 1, STATEMENT | BUILTIN_LIVE, check_number_request, lower_request,
+	 ACT_UNWATCH},
 	{"debugf", 1, 1 + DEBUGF_ARGS, BUILTIN_STATEMENT | BUILTIN_LIVE | BUILTIN_KERNEL,
 	 check_debugf, lower_debugf, 0},
 	BUILTIN_END,

@@ -4,20 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/vec.h"
 #include "lang/lower/lower.h"
 #include "probe/usdt.h"
 #include "symbols/abi.h"
-
-static const struct probe_target *target(const struct program *p)
-{
-	return p->targets.n ? p->targets.at[0] : NULL;
-}
-
-static enum probe_type type_of(const struct program *p)
-{
-	return target(p) ? target(p)->type : PT_BEGIN;
-}
 
 /*
  * The verifier tracks pointers to kernel objects: programs cannot calculate with them, nor read
@@ -26,9 +15,9 @@ static enum probe_type type_of(const struct program *p)
  */
 static ir_reg plain_argument(struct lower *l, ir_reg r)
 {
-	const enum probe_type t = type_of(l->prog);
+	const enum probe_type t = program_probe(l->prog);
 
-	if (t != PT_FENTRY && t != PT_FEXIT && t != PT_ITER && !target(l->prog)->typed)
+	if (t != PT_FENTRY && t != PT_FEXIT && t != PT_ITER && !program_target(l->prog)->typed)
 		return r;
 	if (l->prog->uses_objects) {
 		if (t == PT_ITER && !l->in.is_callback)
@@ -58,20 +47,16 @@ static ir_reg cut_to_type(struct lower *l, const struct vtype *t, ir_reg r)
 static int all_parameters(struct checker *c, struct vtype *t)
 {
 	const struct proto *p = &c->at->proto;
-	const struct vtype **types = arena_array(c->arena, p->n + 1, sizeof(*types));
+	struct vtype *types = arena_array(c->arena, p->n + 1, sizeof(*types));
 	const char **names = arena_array(c->arena, p->n + 1, sizeof(*names));
 
 	if (!types || !names)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n; i++) {
-		struct vtype one = vtype_of_c(&p->at[i].type, check_space(c));
-
-		if (!vtype_is_number(&one))
-			one = vtype_int(8, false);
-		types[i] = vtype_copy(c, &one);
+		types[i] = vtype_of_c(&p->at[i].type, check_space(c));
+		if (!vtype_is_number(&types[i]))
+			types[i] = vtype_int(8, false);
 		names[i] = p->at[i].name;
-		if (!types[i])
-			return -ENOMEM;
 	}
 	return vtype_tuple(t, types, names, (uint32_t)p->n, c->arena) ? 0 : -ENOMEM;
 }
@@ -91,7 +76,7 @@ static int check_args(struct checker *c, struct node *n)
 		c, n,
 		"the args builtin can only be used with probes whose arguments are known, which "
 		"those of %s are not",
-		target(c->at) ? target(c->at)->name : "this probe");
+		program_target(c->at) ? program_target(c->at)->name : "this probe");
 }
 
 /* ---- registers ---- */
@@ -105,12 +90,10 @@ static ir_reg load_register(struct lower *l, int offset)
 static ir_reg stack_word(struct lower *l, unsigned int i)
 {
 	const struct regs *r = regs_of(NULL);
-	const struct mem m = mem_alloc(l, 8);
 
-	mem_read(l, m, 8, check_space(l->c),
-		 ir_binary_const(l->f, IR_ADD, load_register(l, r->sp),
-				 r->stack_args + (int64_t)i * 8));
-	return mem_load(l, m, 8, false);
+	return mem_fetch(l, 8, false, check_space(l->c),
+			 ir_binary_const(l->f, IR_ADD, load_register(l, r->sp),
+					 r->stack_args + (int64_t)i * 8));
 }
 
 /* Argument i of a function, by the ABI: in a register, or on the stack. */
@@ -165,7 +148,6 @@ static ir_reg placed_argument(struct lower *l, size_t i, bool second)
 	struct proto *p = &l->prog->proto;
 	const struct regs *r = regs_of(NULL);
 	struct place at;
-	struct mem m;
 
 	abi_place(abi_of_kernel(r->machine), p);
 	at = p->at[i].place;
@@ -173,11 +155,9 @@ static ir_reg placed_argument(struct lower *l, size_t i, bool second)
 		return load_register(l, regs_named(r, second && at.reg2 ? at.reg2 : at.reg));
 	if (at.kind != PLACE_MEMORY)
 		return function_argument(l, (unsigned int)first_word(p, i) + second);
-	m = mem_alloc(l, 8);
-	mem_read(l, m, 8, check_space(l->c),
-		 ir_binary_const(l->f, IR_ADD, load_register(l, regs_named(r, at.reg)),
-				 at.offset + (second ? 8 : 0)));
-	return mem_load(l, m, 8, false);
+	return mem_fetch(l, 8, false, check_space(l->c),
+			 ir_binary_const(l->f, IR_ADD, load_register(l, regs_named(r, at.reg)),
+					 at.offset + (second ? 8 : 0)));
 }
 
 /*
@@ -196,19 +176,17 @@ static ir_reg context_parameter(struct lower *l, size_t i, bool second)
 {
 	const struct proto *p = &l->prog->proto;
 	const int64_t word = (int64_t)first_word(p, i) + second;
-	struct mem m;
 
-	if (type_of(l->prog) == PT_RAWTRACEPOINT || is_readable(&p->at[i].type))
+	if (program_probe(l->prog) == PT_RAWTRACEPOINT || is_readable(&p->at[i].type))
 		return context_word(l, word);
-	m = mem_alloc(l, 8);
-	mem_read(l, m, 8, SPACE_KERNEL, ir_binary_const(l->f, IR_ADD, lower_ctx(l), word * 8));
-	return mem_load(l, m, 8, false);
+	return mem_fetch(l, 8, false, SPACE_KERNEL,
+			 ir_binary_const(l->f, IR_ADD, lower_ctx(l), word * 8));
 }
 
 /* The first or second word of parameter i. */
 static ir_reg parameter(struct lower *l, size_t i, bool second)
 {
-	const enum probe_type t = type_of(l->prog);
+	const enum probe_type t = program_probe(l->prog);
 
 	if (t == PT_RAWTRACEPOINT || t == PT_FENTRY || t == PT_FEXIT || t == PT_ITER)
 		return context_parameter(l, i, second);
@@ -218,7 +196,6 @@ static ir_reg parameter(struct lower *l, size_t i, bool second)
 
 static ir_reg usdt_argument(struct lower *l, const struct usdt_place *p)
 {
-	struct mem m;
 	ir_reg at;
 
 	if (p->where == USDT_CONSTANT)
@@ -232,15 +209,14 @@ static ir_reg usdt_argument(struct lower *l, const struct usdt_place *p)
 	if (p->where == USDT_INDEXED)
 		at = ir_binary(l->f, IR_ADD, at,
 			       ir_binary_const(l->f, IR_MUL, load_register(l, p->index), p->scale));
-	m = mem_alloc(l, 8);
-	mem_read(l, m, p->size, SPACE_USER, ir_binary_const(l->f, IR_ADD, at, p->offset));
-	return mem_load(l, m, p->size, p->is_signed);
+	return mem_fetch(l, p->size, p->is_signed, SPACE_USER,
+			 ir_binary_const(l->f, IR_ADD, at, p->offset));
 }
 
 /* Checks argument i of a USDT probe; reports if there is none. */
 static int check_usdt(struct checker *c, struct node *n)
 {
-	const struct probe_target *t = target(c->at);
+	const struct probe_target *t = program_target(c->at);
 	const size_t i = (size_t)n->builtin->what;
 	struct spur_error err = {0};
 
@@ -266,7 +242,7 @@ static int check_arg(struct checker *c, struct node *n)
 	int rc = 0;
 
 	n->vtype = vtype_int(8, true);
-	switch (type_of(c->at)) {
+	switch (program_probe(c->at)) {
 	case PT_KPROBE:
 	case PT_UPROBE:
 	case PT_RAWTRACEPOINT:
@@ -289,7 +265,7 @@ static void lower_arg(struct lower *l, struct node *n, struct value *v)
 {
 	const unsigned int i = (unsigned int)n->builtin->what;
 
-	switch (type_of(l->prog)) {
+	switch (program_probe(l->prog)) {
 	case PT_RAWTRACEPOINT:
 	case PT_FENTRY:
 	case PT_FEXIT: set_number(v, context_word(l, i)); break;
@@ -306,7 +282,7 @@ static void lower_sarg(struct lower *l, struct node *n, struct value *v)
 
 static int check_retval(struct checker *c, struct node *n)
 {
-	const enum probe_type t = type_of(c->at);
+	const enum probe_type t = program_probe(c->at);
 
 	n->vtype = vtype_int(8, true);
 	if (t != PT_KRETPROBE && t != PT_URETPROBE && t != PT_FEXIT)
@@ -330,7 +306,7 @@ static ir_reg returned_word(struct lower *l)
 	const struct proto *p = &l->prog->proto;
 	struct mem m;
 
-	if (target(l->prog)->bpf_prog) {
+	if (program_target(l->prog)->bpf_prog) {
 		m = mem_alloc(l, 8);
 		mem_store_const(l, m, 8, 0);
 		IR_CALL(l->f, BPF_FUNC_get_func_ret, lower_ctx(l), mem_address(l, m));
@@ -341,7 +317,7 @@ static ir_reg returned_word(struct lower *l)
 
 static void lower_retval(struct lower *l, struct node *n, struct value *v)
 {
-	if (type_of(l->prog) == PT_FEXIT)
+	if (program_probe(l->prog) == PT_FEXIT)
 		set_number(v, cut_to_type(l, &n->vtype, returned_word(l)));
 	else
 		set_number(v, load_register(l, regs_of(NULL)->retval));
@@ -350,16 +326,13 @@ static void lower_retval(struct lower *l, struct node *n, struct value *v)
 ir_reg lower_syscall_number(struct lower *l, bool is_exit)
 {
 	const ir_reg ctx = lower_ctx(l);
-	struct mem m;
 
 	if (!is_exit)
 		return ir_load(l->f, ctx, 8, 8, false);
 	/* At the exit the number is still in the saved registers of the process. */
-	m = mem_alloc(l, 8);
-	mem_read(l, m, 4, SPACE_KERNEL,
-		 ir_binary_const(l->f, IR_ADD, ir_load(l->f, ctx, 0, 8, false),
-				 regs_of(NULL)->syscall));
-	return mem_load(l, m, 4, false);
+	return mem_fetch(l, 4, false, SPACE_KERNEL,
+			 ir_binary_const(l->f, IR_ADD, ir_load(l->f, ctx, 0, 8, false),
+					 regs_of(NULL)->syscall));
 }
 
 /* Calls of 32-bit processes have other numbers, and no tracepoints of their own. */
@@ -401,16 +374,15 @@ static void read_large(struct lower *l, size_t i, struct mem to, uint32_t size)
 /* A copy of a struct that is passed by value. */
 static struct mem struct_argument(struct lower *l, size_t i, uint32_t size)
 {
-	struct mem m = mem_alloc(l, size > 16 ? size : 16), second = m;
+	const struct mem m = mem_alloc(l, size > 16 ? size : 16);
 
 	if (size > 16) {
 		read_large(l, i, m, size);
 		return m;
 	}
 	mem_store(l, m, 8, parameter(l, i, false));
-	second.offset += 8;
 	if (size > 8)
-		mem_store(l, second, 8, parameter(l, i, true));
+		mem_store(l, mem_at(m, 8), 8, parameter(l, i, true));
 	return m;
 }
 
@@ -443,18 +415,16 @@ static void lower_args(struct lower *l, struct node *n, struct value *v)
 		const struct velem *e = &n->vtype.elems[i];
 		struct node one = {.num = i, .vtype = *e->type};
 		struct value part = {0};
-		struct mem at = m;
 
-		at.offset += e->offset;
 		lower_argument(l, &one, &part);
-		value_store(l, &part, e->type, at);
+		value_store(l, &part, e->type, mem_at(m, e->offset));
 	}
 	set_memory(v, m);
 }
 
 static int check_reg(struct checker *c, struct node *n)
 {
-	const enum probe_type t = type_of(c->at);
+	const enum probe_type t = program_probe(c->at);
 	int rc = check_const_text(c, n, n->list);
 
 	if (rc < 0)
@@ -480,16 +450,14 @@ static void lower_reg(struct lower *l, struct node *n, struct value *v)
 
 int64_t check_string_number(struct checker *c, const char *text)
 {
-	const char **slot;
+	const char *copy;
 
 	for (size_t i = 0; i < c->unit->strings.n; i++)
 		if (strcmp(c->unit->strings.at[i], text) == 0)
 			return (int64_t)i;
-	slot = vec_push(&c->unit->strings);
-	if (!slot)
-		return -1;
-	*slot = arena_strdup(&c->unit->arena, text);
-	return *slot ? (int64_t)c->unit->strings.n - 1 : -1;
+	copy = arena_strdup(&c->unit->arena, text);
+	return copy && string_refs_add(&c->unit->strings, copy) ? (int64_t)c->unit->strings.n - 1
+								: -1;
 }
 
 /* Whether the probe is only known at run time. */
@@ -500,7 +468,7 @@ static bool is_shared(const struct program *p)
 
 static int check_named(struct checker *c, struct node *n)
 {
-	const struct probe_target *t = target(c->at);
+	const struct probe_target *t = program_target(c->at);
 	const char *text = "";
 
 	if (t)
@@ -523,7 +491,7 @@ static bool is_in_kernel(enum probe_type t)
 void check_func_symbol(struct checker *c, struct node *n)
 {
 	if (!n->builtin || n->builtin->what != 1 || strcmp(n->builtin->name, "func") != 0 ||
-	    c->opt->offline || !is_in_kernel(type_of(c->at)))
+	    c->opt->offline || !is_in_kernel(program_probe(c->at)))
 		return;
 	n->vtype = vtype_fixed(V_KSYM);
 	n->is_const = false;
@@ -532,7 +500,7 @@ void check_func_symbol(struct checker *c, struct node *n)
 /* The address of the function; for a probe inside of a function, the address of the probe. */
 static ir_reg function_address(struct lower *l)
 {
-	const struct probe_target *t = target(l->prog);
+	const struct probe_target *t = program_target(l->prog);
 
 	if (t->type == PT_KPROBE && t->offset)
 		return load_register(l, regs_of(NULL)->ip);
@@ -559,7 +527,7 @@ static void lower_named(struct lower *l, struct node *n, struct value *v)
 
 static int check_func(struct checker *c, struct node *n)
 {
-	const enum probe_type t = type_of(c->at);
+	const enum probe_type t = program_probe(c->at);
 
 	if (t != PT_KPROBE && t != PT_KRETPROBE && t != PT_UPROBE && t != PT_URETPROBE &&
 	    t != PT_FENTRY && t != PT_FEXIT)
@@ -572,10 +540,10 @@ static int check_ctx(struct checker *c, struct node *n)
 {
 	n->vtype = (struct vtype){.kind = V_POINTER, .size = 8, .space = SPACE_KERNEL};
 	n->vtype.c.kind = TYPE_VOID;
-	if (type_of(c->at) == PT_ITER) {
+	if (program_probe(c->at) == PT_ITER) {
 		char name[128];
 
-		snprintf(name, sizeof(name), "struct bpf_iter__%s", target(c->at)->event);
+		snprintf(name, sizeof(name), "struct bpf_iter__%s", program_target(c->at)->event);
 		c->env->ops->type(c->env, name, &n->vtype.c);
 	}
 	return 0;
@@ -614,10 +582,8 @@ const struct builtin builtins_probe[] = {
 	ARG(15),
 	{"retval", 0, 0, VAR, check_retval, lower_retval, 0},
 	{"reg", 1, 1, BUILTIN_LIVE, check_reg, lower_reg, 0},
-	{"probe", 0, 0, VAR, check_named, lower_named, 0},
-	{"probe", 0, 0, 0, check_named, lower_named, 0},
-	{"func", 0, 0, VAR, check_func, lower_named, 1},
-	{"func", 0, 0, 0, check_func, lower_named, 1},
+	{"probe", 0, 0, BUILTIN_BOTH, check_named, lower_named, 0},
+	{"func", 0, 0, BUILTIN_BOTH, check_func, lower_named, 1},
 	{"probetype", 0, 0, VAR, check_named, NULL, 2},
 	{"ctx", 0, 0, VAR | BUILTIN_LIVE, check_ctx, lower_ctx_value, 0},
 	BUILTIN_END,

@@ -78,19 +78,6 @@ void lower_text(struct lower *l, struct node *n, struct value *v)
 	set_memory(v, m);
 }
 
-/* A branch that shows the verifier that a number is at most `most`. */
-static ir_reg limited(struct lower *l, ir_reg r, uint32_t most)
-{
-	const ir_label fits = ir_new_label(l->f);
-	const ir_reg x = ir_new(l->f);
-
-	ir_set(l->f, x, r);
-	ir_branch_const(l->f, IR_ULE, x, most, fits);
-	ir_set_const(l->f, x, most);
-	ir_place(l->f, fits);
-	return x;
-}
-
 /* The length of a text without the terminator; 0 if it could not be read. */
 static ir_reg without_end(struct lower *l, ir_reg length, uint32_t size)
 {
@@ -101,7 +88,7 @@ static ir_reg without_end(struct lower *l, ir_reg length, uint32_t size)
 	ir_branch_const(l->f, IR_SGE, r, 0, some);
 	ir_set_const(l->f, r, 0);
 	ir_place(l->f, some);
-	return limited(l, r, size - 1);
+	return lower_limited(l, r, size - 1);
 }
 
 static ir_reg text_length(struct lower *l, const struct value *v)
@@ -157,17 +144,17 @@ static int check_strcap(struct checker *c, struct node *n)
 	return check_text(c, n, n->list);
 }
 
+static int check_first_text(struct checker *c, struct node *n)
+{
+	return check_text(c, n, n->list);
+}
+
 static int check_default_length(struct checker *c, struct node *n)
 {
 	n->vtype = vtype_int(8, false);
 	n->num = c->unit->config.max_strlen;
 	n->is_const = true;
 	return 0;
-}
-
-static int check_assert_str(struct checker *c, struct node *n)
-{
-	return check_text(c, n, n->list);
 }
 
 /* ---- str_concat() ---- */
@@ -218,8 +205,8 @@ static void lower_concat(struct lower *l, struct node *n, struct value *v)
 	second = IR_CALL(l->f, reader, ir_binary(l->f, IR_ADD, mem_address(l, m), first),
 			 ir_const(l->f, b.type.size), mem_address(l, b.mem));
 	second = without_end(l, second, b.type.size);
-	mem_store_const(l, (struct mem){m.base, m.offset + size - 1}, 1, 0);
-	v->length = limited(
+	mem_store_const(l, mem_at(m, size - 1), 1, 0);
+	v->length = lower_limited(
 		l, ir_binary_const(l->f, IR_ADD, ir_binary(l->f, IR_ADD, first, second), 1), size);
 	set_memory(v, m);
 }
@@ -343,7 +330,7 @@ static uint32_t place_text(struct lower *l, struct node *n, int64_t *offset, uin
 		m = mem_alloc_scratch(l, power);
 		mem_copy(l, m, v.mem, size);
 		if (v.type.kind == V_ARRAY)
-			mem_store_const(l, (struct mem){m.base, m.offset + size}, 1, 0);
+			mem_store_const(l, mem_at(m, size), 1, 0);
 		*offset = m.offset;
 	}
 	return 2 * size + 2;
@@ -362,7 +349,7 @@ static ir_reg find_text(struct lower *l, struct node *n)
 	s.at = at.offset;
 	/* Prefixes of 0 and 1 bytes have no border. An empty needle is never compared. */
 	mem_store_const(l, (struct mem){lower_scratch(l), s.borders}, 4, 0);
-	mem_store_const(l, (struct mem){at.base, at.offset + 4}, 4, 0);
+	mem_store_const(l, mem_at(at, 4), 4, 0);
 	set_place(l, &s, 0,
 		  ir_binary_const(l->f, IR_XOR, is_zero(l, byte_at(l, s.needle, ir_const(l->f, 0))),
 				  1));
@@ -377,29 +364,15 @@ static int check_find(struct checker *c, struct node *n)
 {
 	int rc = check_text(c, n, n->list);
 
-	if (n->builtin->what)
-		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
-	else
-		n->vtype = vtype_int(8, true);
+	n->vtype = n->builtin->what ? vtype_fixed(V_BOOL) : vtype_int(8, true);
 	return rc < 0 ? rc : check_text(c, n, n->list->next);
 }
 
 static void lower_find(struct lower *l, struct node *n, struct value *v)
 {
-	const ir_label none = ir_new_label(l->f);
 	const ir_reg at = find_text(l, n);
-	ir_reg r;
 
-	if (!n->builtin->what) {
-		set_number(v, at);
-		return;
-	}
-	r = ir_new(l->f);
-	ir_set_const(l->f, r, 0);
-	ir_branch_const(l->f, IR_SLT, at, 0, none);
-	ir_set_const(l->f, r, 1);
-	ir_place(l->f, none);
-	set_number(v, r);
+	set_number(v, n->builtin->what ? lower_not(l, IR_SLT, at, 0) : at);
 }
 
 /* ---- strncmp(), memcmp() ---- */
@@ -529,7 +502,7 @@ const struct builtin builtins_string[] = {
 	{"strlen", 1, 1, 0, check_strlen, lower_strlen, 0},
 	{"strcap", 1, 1, 0, check_strcap, lower_strlen, 0},
 	{"default_str_length", 0, 0, 0, check_default_length, NULL, 0},
-	{"assert_str", 1, 1, BUILTIN_STATEMENT, check_assert_str, NULL, 0},
+	{"assert_str", 1, 1, BUILTIN_STATEMENT, check_first_text, NULL, 0},
 	{"str_concat", 2, 2, 0, check_concat, lower_concat, 0},
 	{"strstr", 2, 2, 0, check_find, lower_find, 0},
 	{"strcontains", 2, 2, 0, check_find, lower_find, 1},

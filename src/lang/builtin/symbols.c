@@ -42,15 +42,12 @@ uint32_t lower_stacks(struct lower *l, const struct vtype *t)
 static uint32_t more_stacks(struct lower *l, const struct vtype *t)
 {
 	int slot = -1;
-	uint32_t map;
 
 	for (size_t i = 0; i < l->unit->maps.n; i++)
 		if (unit_holds_more_stacks(l->unit->maps.at[i], t))
 			return (uint32_t)i;
-	map = map_internal(l, &slot, unit_has_build_ids(t) ? UNIT_MORE_BUILD_IDS : UNIT_MORE_STACKS,
-			   MAP_HASH, t->depth * frame_size(t), MORE_STACKS);
-	l->unit->maps.at[map]->key_size = 8;
-	return map;
+	return map_keyed(l, &slot, unit_has_build_ids(t) ? UNIT_MORE_BUILD_IDS : UNIT_MORE_STACKS,
+			 8, t->depth * frame_size(t), MORE_STACKS);
 }
 
 /* In few rounds, because the verifier walks through all of them. */
@@ -87,7 +84,7 @@ static void store_elsewhere(struct lower *l, const struct vtype *t, int64_t flag
 	rc = IR_CALL(l->f, BPF_FUNC_get_stack, lower_ctx(l), mem_address(l, frames),
 		     ir_const(l->f, size), ir_const(l->f, flags));
 	ir_branch_const(l->f, IR_SLT, rc, 0, lost);
-	mem_zero(l, (struct mem){frames.base, frames.offset + size}, whole - size);
+	mem_zero(l, mem_at(frames, size), whole - size);
 	number = ir_binary_const(l->f, IR_SHR, hash_words(l, frames, whole), 2);
 	number = ir_binary(l->f, IR_OR, number, ir_const(l->f, STACK_MADE));
 	mem_store(l, key, 8, number);
@@ -222,7 +219,6 @@ static void note_process(struct lower *l, ir_reg pid)
 	const struct mem key = mem_alloc(l, 8), name = mem_alloc(l, NAME),
 			 record = mem_alloc(l, 16);
 	const ir_label known = ir_new_label(l->f), unknown = ir_new_label(l->f);
-	struct mem arg = record;
 	ir_reg noted;
 
 	/* All programs share one action. */
@@ -242,8 +238,7 @@ static void note_process(struct lower *l, ir_reg pid)
 	IR_CALL(l->f, BPF_FUNC_map_update_elem, ir_map(l->f, seen), mem_address(l, key),
 		mem_address(l, name), ir_const(l->f, BPF_ANY));
 	lower_head(l, record, l->unit->note_pid);
-	arg.offset += sizeof(struct action_record);
-	mem_store(l, arg, 8, pid);
+	mem_store(l, mem_at(record, sizeof(struct action_record)), 8, pid);
 	lower_send(l, l->unit->note_pid, record, 16, 0);
 	ir_place(l->f, known);
 }
@@ -252,10 +247,8 @@ void lower_process(struct lower *l, struct mem m)
 {
 	const ir_reg pid = lower_proc_pid(l);
 
-	m.offset += 8;
-	mem_store(l, m, 4, pid);
-	m.offset += 4;
-	mem_store_const(l, m, 4, l->number);
+	mem_store(l, mem_at(m, 8), 4, pid);
+	mem_store_const(l, mem_at(m, 12), 4, l->number);
 	if (l->prog->runs == RUNS_IN_KERNEL)
 		note_process(l, pid);
 }
@@ -286,11 +279,6 @@ static int check_sym(struct checker *c, struct node *n)
 	return check_number(c, n, n->list);
 }
 
-static void lower_ksym(struct lower *l, struct node *n, struct value *v)
-{
-	set_number(v, lower_number(l, n->list));
-}
-
 static void lower_usym(struct lower *l, struct node *n, struct value *v)
 {
 	const struct mem m = mem_result(l, v, 16);
@@ -307,11 +295,6 @@ static int check_shown(struct checker *c, struct node *n)
 	n->vtype =
 		(struct vtype){.kind = (enum vkind)n->builtin->what, .size = 8, .is_signed = true};
 	return check_number(c, n, n->list);
-}
-
-static void lower_shown(struct lower *l, struct node *n, struct value *v)
-{
-	set_number(v, lower_number(l, n->list));
 }
 
 static int check_cgroup_path(struct checker *c, struct node *n)
@@ -354,11 +337,6 @@ static void lower_strftime(struct lower *l, struct node *n, struct value *v)
 }
 
 /* ---- uaddr("symbol") ---- */
-
-static const struct probe_target *target(const struct checker *c)
-{
-	return c->at->targets.n ? c->at->targets.at[0] : NULL;
-}
 
 /* The difference between the linked addresses and the offsets in the file. */
 struct shift {
@@ -404,7 +382,7 @@ static int find_symbol(const struct binary *b, const struct probe_target *t, con
  */
 static int find_distance(struct checker *c, struct node *n, uint64_t *size)
 {
-	const struct probe_target *t = target(c);
+	const struct probe_target *t = program_target(c->at);
 	struct spur_error err = {0};
 	struct binary *b = NULL;
 	struct shift s = {0};
@@ -425,7 +403,7 @@ static int find_distance(struct checker *c, struct node *n, uint64_t *size)
 
 static int check_uaddr(struct checker *c, struct node *n)
 {
-	const struct probe_target *t = target(c);
+	const struct probe_target *t = program_target(c->at);
 	uint64_t size = 0;
 	int rc = check_const_text(c, n, n->list);
 
@@ -454,21 +432,16 @@ static void lower_uaddr(struct lower *l, struct node *n, struct value *v)
 
 /* ---- the table ---- */
 
-#define VAR   BUILTIN_VARIABLE
-#define WORDS BUILTIN_WORDS
-
 const struct builtin builtins_symbols[] = {
-	{"kstack", 0, 0, VAR, check_stack, lower_stack, 0},
-	{"kstack", 0, 2, WORDS, check_stack, lower_stack, 0},
-	{"stack", 0, 0, VAR, check_stack, lower_stack, 0},
-	{"ustack", 0, 0, VAR, check_stack, lower_stack, 1},
-	{"ustack", 0, 2, WORDS, check_stack, lower_stack, 1},
-	{"ksym", 1, 1, 0, check_sym, lower_ksym, 0},
+	{"kstack", 0, 2, BUILTIN_BOTH | BUILTIN_WORDS, check_stack, lower_stack, 0},
+	{"stack", 0, 0, BUILTIN_VARIABLE, check_stack, lower_stack, 0},
+	{"ustack", 0, 2, BUILTIN_BOTH | BUILTIN_WORDS, check_stack, lower_stack, 1},
+	{"ksym", 1, 1, 0, check_sym, lower_first, 0},
 	{"usym", 1, 1, BUILTIN_LIVE, check_sym, lower_usym, 1},
-	{"strerror", 1, 1, 0, check_shown, lower_shown, V_ERRNO},
-	{"signal_name", 1, 1, 0, check_shown, lower_shown, V_SIGNAL},
-	{"syscall_name", 1, 1, 0, check_shown, lower_shown, V_SYSCALL},
-	{"cgroup_path", 1, 2, 0, check_cgroup_path, lower_shown, 0},
+	{"strerror", 1, 1, 0, check_shown, lower_first, V_ERRNO},
+	{"signal_name", 1, 1, 0, check_shown, lower_first, V_SIGNAL},
+	{"syscall_name", 1, 1, 0, check_shown, lower_first, V_SYSCALL},
+	{"cgroup_path", 1, 2, 0, check_cgroup_path, lower_first, 0},
 	{"strftime", 2, 2, 0, check_strftime, lower_strftime, 0},
 	{"uaddr", 1, 1, BUILTIN_LIVE, check_uaddr, lower_uaddr, 0},
 	BUILTIN_END,

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "code/vm.h"
 #include "lang/lower/lower.h"
 
@@ -34,13 +35,7 @@ struct tree {
 	int64_t nr_slots;
 };
 
-static int check_comm(struct checker *c, struct node *n)
-{
-	n->vtype = vtype_string(COMM);
-	return 0;
-}
-
-static void lower_comm(struct lower *l, struct node *n, struct value *v)
+static void lower_own_comm(struct lower *l, struct value *v)
 {
 	const struct mem m = mem_result(l, v, COMM);
 
@@ -88,7 +83,7 @@ static bool find_tree(struct env *e, struct tree *t)
 	};
 	struct member m = {0};
 
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
 		if (!find_member(e, members[i].in, members[i].names, members[i].offset, &m))
 			return false;
 	/* The last member is the array of slots. */
@@ -96,7 +91,7 @@ static bool find_tree(struct env *e, struct tree *t)
 	return t->nr_slots > 0;
 }
 
-static int check_comm_of(struct checker *c, struct node *n)
+static int check_comm(struct checker *c, struct node *n)
 {
 	struct tree tree;
 
@@ -173,13 +168,13 @@ static void read_comm(struct lower *l, struct mem to, ir_reg pid)
 	ir_place(l->f, none);
 }
 
-static void lower_comm_of(struct lower *l, struct node *n, struct value *v)
+static void lower_comm(struct lower *l, struct node *n, struct value *v)
 {
 	struct mem m;
 	ir_reg pid;
 
 	if (!n->list) {
-		lower_comm(l, n, v);
+		lower_own_comm(l, v);
 		return;
 	}
 	m = mem_result(l, v, COMM);
@@ -245,7 +240,7 @@ static ir_reg namespace_pid(struct lower *l, const struct stat *st, bool thread)
 	mem_store_const(l, m, 8, 0);
 	IR_CALL(l->f, BPF_FUNC_get_ns_current_pid_tgid, ir_const(l->f, (int64_t)st->st_dev),
 		ir_const(l->f, (int64_t)st->st_ino), mem_address(l, m), ir_const(l->f, 8));
-	return mem_load(l, (struct mem){m.base, m.offset + (thread ? 0 : 4)}, 4, false);
+	return mem_load(l, mem_at(m, (thread ? 0 : 4)), 4, false);
 }
 
 /* Whether spur is not in the initial pid namespace, and /proc is of its namespace. */
@@ -331,7 +326,7 @@ static int check_time(struct checker *c, struct node *n)
 	return 0;
 }
 
-static int clock_helper(const struct lower *l)
+int lower_clock(const struct lower *l)
 {
 	return compile_has(l->features, COMPILE_BOOT_CLOCK) ? BPF_FUNC_ktime_get_boot_ns
 							    : BPF_FUNC_ktime_get_ns;
@@ -347,9 +342,9 @@ static void lower_nsecs(struct lower *l, struct node *n, struct value *v)
 		{"monotonic", BPF_FUNC_ktime_get_ns},
 		{"tai", BPF_FUNC_ktime_get_tai_ns},
 	};
-	int helper = clock_helper(l);
+	int helper = lower_clock(l);
 
-	for (size_t i = 0; n->list && i < sizeof(clocks) / sizeof(clocks[0]); i++)
+	for (size_t i = 0; n->list && i < ARRAY_SIZE(clocks); i++)
 		if (strcmp(clocks[i].name, n->list->name) == 0)
 			helper = clocks[i].helper;
 	set_number(v, ir_call(l->f, helper, 0, NULL));
@@ -373,7 +368,7 @@ static int check_nsecs(struct checker *c, struct node *n)
 	static const char *const names[] = {"boot", "monotonic", "tai", "sw_tai"};
 	bool known = !n->list;
 
-	for (size_t i = 0; n->list && i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; n->list && i < ARRAY_SIZE(names); i++)
 		known |= n->list->kind == N_NAME && strcmp(n->list->name, names[i]) == 0;
 	if (!known)
 		return check_fail(c, n->list, "nsecs() takes boot, monotonic, tai or sw_tai");
@@ -388,7 +383,7 @@ static int check_nsecs(struct checker *c, struct node *n)
 static void lower_elapsed(struct lower *l, struct node *n, struct value *v)
 {
 	const uint32_t start = map_internal(l, &l->unit->start, "start", MAP_ARRAY, 8, 1);
-	const ir_reg now = ir_call(l->f, clock_helper(l), 0, NULL);
+	const ir_reg now = ir_call(l->f, lower_clock(l), 0, NULL);
 
 	set_number(v, ir_binary(l->f, IR_SUB, now,
 				ir_load(l->f, ir_map_value(l->f, start, 0), 0, 8, false)));
@@ -545,23 +540,14 @@ static int check_known(struct checker *c, struct node *n)
 
 #define LIVE (BUILTIN_LIVE | BUILTIN_KERNEL)
 
+#define BOTH BUILTIN_BOTH
 #define NUMBER(name, flags, id, half, is_signed)                                                   \
-	{name,                                                                                     \
-	 0,                                                                                        \
-	 0,                                                                                        \
-	 VAR | (flags),                                                                            \
-	 check_helper_number,                                                                      \
-	 lower_helper_number,                                                                      \
-	 HELPER(id, half, is_signed)},                                                             \
 	{                                                                                          \
-		name, 0, 1, flags, check_helper_number, lower_helper_number,                       \
+		name, 0, 1, BOTH | (flags), check_helper_number, lower_helper_number,              \
 			HELPER(id, half, is_signed)                                                \
 	}
 
 /* ---- the table ---- */
-
-#define VAR   BUILTIN_VARIABLE
-#define WORDS BUILTIN_WORDS
 
 const struct builtin builtins_task[] = {
 	NUMBER("uid", BUILTIN_LIVE, BPF_FUNC_get_current_uid_gid, HALF_LOW, 0),
@@ -571,33 +557,19 @@ const struct builtin builtins_task[] = {
 	NUMBER("rand", 0, BPF_FUNC_get_prandom_u32, HALF_LOW, 0),
 	NUMBER("cgroup", LIVE, BPF_FUNC_get_current_cgroup_id, HALF_ALL, 0),
 	NUMBER("jiffies", LIVE, BPF_FUNC_jiffies64, HALF_ALL, 0),
-	{"nsecs", 0, 0, VAR, check_time, lower_nsecs, 0},
-	{"nsecs", 0, 1, BUILTIN_WORDS, check_nsecs, lower_nsecs, 0},
-	{"elapsed", 0, 0, VAR, check_time, lower_elapsed, 0},
-	{"elapsed", 0, 0, 0, check_time, lower_elapsed, 0},
-	{"username", 0, 0, VAR | LIVE, check_username, lower_username, 0},
-	{"username", 0, 0, LIVE, check_username, lower_username, 0},
-	{"curtask", 0, 0, VAR, check_curtask, lower_curtask, 0},
-	{"curtask", 0, 0, 0, check_curtask, lower_curtask, 0},
-	{"ppid", 0, 0, VAR, check_path, lower_path, IR_TASK_PPID},
-	{"ppid", 0, 1, 0, check_path, lower_path, IR_TASK_PPID},
-	{"pcomm", 0, 0, VAR, check_path, lower_path, IR_TASK_PCOMM},
-	{"pcomm", 0, 1, 0, check_path, lower_path, IR_TASK_PCOMM},
-	{"leader_comm", 0, 0, VAR, check_path, lower_path, IR_TASK_LEADER_COMM},
-	{"leader_comm", 0, 1, 0, check_path, lower_path, IR_TASK_LEADER_COMM},
-	{"leader_tid", 0, 0, VAR, check_path, lower_path, IR_TASK_LEADER_TID},
-	{"leader_tid", 0, 1, 0, check_path, lower_path, IR_TASK_LEADER_TID},
-	{"ncpus", 0, 0, VAR, check_known, NULL, CONST_CPUS},
-	{"ncpus", 0, 0, 0, check_known, NULL, CONST_CPUS},
-	{"cpid", 0, 0, VAR, check_known, NULL, CONST_CHILD},
-	{"cpid", 0, 0, 0, check_known, NULL, CONST_CHILD},
-	{"has_cpid", 0, 0, VAR, check_known, NULL, CONST_HAS_CHILD},
-	{"has_cpid", 0, 0, 0, check_known, NULL, CONST_HAS_CHILD},
-	{"pid", 0, 0, VAR, check_pid, lower_pid, WHOSE_PROCESS},
-	{"pid", 0, 1, WORDS, check_pid, lower_pid, WHOSE_PROCESS},
-	{"tid", 0, 0, VAR, check_pid, lower_pid, WHOSE_THREAD},
-	{"tid", 0, 1, WORDS, check_pid, lower_pid, WHOSE_THREAD},
-	{"comm", 0, 0, BUILTIN_VARIABLE, check_comm, lower_comm, 0},
-	{"comm", 0, 1, 0, check_comm_of, lower_comm_of, 0},
+	{"nsecs", 0, 1, BOTH | BUILTIN_WORDS, check_nsecs, lower_nsecs, 0},
+	{"elapsed", 0, 0, BOTH, check_time, lower_elapsed, 0},
+	{"username", 0, 0, BOTH | LIVE, check_username, lower_username, 0},
+	{"curtask", 0, 0, BOTH, check_curtask, lower_curtask, 0},
+	{"ppid", 0, 1, BOTH, check_path, lower_path, IR_TASK_PPID},
+	{"pcomm", 0, 1, BOTH, check_path, lower_path, IR_TASK_PCOMM},
+	{"leader_comm", 0, 1, BOTH, check_path, lower_path, IR_TASK_LEADER_COMM},
+	{"leader_tid", 0, 1, BOTH, check_path, lower_path, IR_TASK_LEADER_TID},
+	{"ncpus", 0, 0, BOTH, check_known, NULL, CONST_CPUS},
+	{"cpid", 0, 0, BOTH, check_known, NULL, CONST_CHILD},
+	{"has_cpid", 0, 0, BOTH, check_known, NULL, CONST_HAS_CHILD},
+	{"pid", 0, 1, BOTH | BUILTIN_WORDS, check_pid, lower_pid, WHOSE_PROCESS},
+	{"tid", 0, 1, BOTH | BUILTIN_WORDS, check_pid, lower_pid, WHOSE_THREAD},
+	{"comm", 0, 1, BOTH, check_comm, lower_comm, 0},
 	BUILTIN_END,
 };

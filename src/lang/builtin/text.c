@@ -26,6 +26,19 @@ static int check_length(struct checker *c, struct node *n, const struct node *le
 	return 0;
 }
 
+/* An address whose target is read. */
+static int check_memory(struct checker *c, const struct node *n, const struct node *from)
+{
+	if (c->opt->offline)
+		return check_fail(
+			c, n,
+			"%s() of an address cannot be had from a recording: the memory it "
+			"points at was not recorded",
+			n->name);
+	c->at->reads_kernel |= check_space_of(c, &from->vtype) == SPACE_KERNEL;
+	return 0;
+}
+
 static int check_str(struct checker *c, struct node *n)
 {
 	struct node *from = n->list, *len = from->next;
@@ -56,18 +69,7 @@ static int check_str(struct checker *c, struct node *n)
 		size = from->vtype.size < size ? from->vtype.size + (from->vtype.kind == V_ARRAY)
 					       : size;
 	n->vtype = vtype_string(size ? size : 1);
-	if (vtype_is_number(&from->vtype)) {
-		enum vspace space =
-			from->vtype.kind == V_POINTER ? from->vtype.space : check_space(c);
-
-		if (c->opt->offline)
-			return check_fail(
-				c, n,
-				"str() of an address cannot be had from a recording: the memory "
-				"it points at was not recorded");
-		c->at->reads_kernel |= space == SPACE_KERNEL;
-	}
-	return 0;
+	return vtype_is_number(&from->vtype) ? check_memory(c, n, from) : 0;
 }
 
 /* Reads from an unknown address: from the kernel, or else from the process. */
@@ -88,16 +90,9 @@ static ir_reg read_somewhere(struct lower *l, struct mem to, uint32_t size, ir_r
 /* The number of bytes to read for a length at run time, limited to the size. */
 static ir_reg most_bytes(struct lower *l, uint32_t size, struct node *len)
 {
-	const ir_label fits = ir_new_label(l->f);
-	const ir_reg most = ir_new(l->f);
-
 	if (!len || len->is_const)
 		return ir_const(l->f, size);
-	ir_set(l->f, most, lower_number(l, len));
-	ir_branch_const(l->f, IR_ULE, most, size - 1, fits);
-	ir_set_const(l->f, most, size - 1);
-	ir_place(l->f, fits);
-	return ir_binary_const(l->f, IR_ADD, most, 1);
+	return ir_binary_const(l->f, IR_ADD, lower_limited(l, lower_number(l, len), size - 1), 1);
 }
 
 /* Cuts a string at a length that is known at run time. */
@@ -128,7 +123,7 @@ static void lower_str(struct lower *l, struct node *n, struct value *v)
 		value_store(l, &text, &n->vtype, m);
 		/* The array may have more bytes than the length. */
 		if (len && len->is_const)
-			mem_store_const(l, (struct mem){m.base, m.offset + size - 1}, 1, 0);
+			mem_store_const(l, mem_at(m, size - 1), 1, 0);
 		else if (len)
 			cut(l, m, size, lower_number(l, len));
 		set_memory(v, m);
@@ -150,21 +145,6 @@ static void lower_str(struct lower *l, struct node *n, struct value *v)
 static bool is_bytes(const struct vtype *t)
 {
 	return t->kind == V_ARRAY || t->kind == V_STRING || t->kind == V_STRUCT;
-}
-
-static int check_memory(struct checker *c, const struct node *n, const struct node *from)
-{
-	const enum vspace space =
-		from->vtype.kind == V_POINTER ? from->vtype.space : check_space(c);
-
-	if (c->opt->offline)
-		return check_fail(
-			c, n,
-			"%s() of an address cannot be had from a recording: the memory it "
-			"points at was not recorded",
-			n->name);
-	c->at->reads_kernel |= space == SPACE_KERNEL;
-	return 0;
 }
 
 /* The largest number of bytes of the buffer. */
@@ -212,16 +192,7 @@ static int check_buf(struct checker *c, struct node *n)
 /* The requested length, limited to the size. */
 static ir_reg buffer_length(struct lower *l, struct node *len, uint32_t most)
 {
-	const ir_label fits = ir_new_label(l->f);
-	const ir_reg r = ir_new(l->f);
-
-	if (!len || len->is_const)
-		return 0;
-	ir_set(l->f, r, lower_number(l, len));
-	ir_branch_const(l->f, IR_ULE, r, most, fits);
-	ir_set_const(l->f, r, most);
-	ir_place(l->f, fits);
-	return r;
+	return !len || len->is_const ? 0 : lower_limited(l, lower_number(l, len), most);
 }
 
 static void lower_buf(struct lower *l, struct node *n, struct value *v)
@@ -229,7 +200,7 @@ static void lower_buf(struct lower *l, struct node *n, struct value *v)
 	struct node *from = n->list;
 	const uint32_t most = n->vtype.size - 4;
 	const struct mem m = mem_alloc(l, n->vtype.size);
-	const struct mem bytes = {m.base, m.offset + 4};
+	const struct mem bytes = mem_at(m, 4);
 	const ir_reg length = buffer_length(l, from->next, most);
 	struct value a = {0};
 
@@ -237,8 +208,7 @@ static void lower_buf(struct lower *l, struct node *n, struct value *v)
 	if (length)
 		mem_zero(l, m, n->vtype.size);
 	if (a.reg) {
-		const enum vspace space =
-			from->vtype.kind == V_POINTER ? from->vtype.space : check_space(l->c);
+		const enum vspace space = check_space_of(l->c, &from->vtype);
 
 		IR_CALL(l->f, mem_reader(l, space, false), mem_address(l, bytes),
 			length ? length : ir_const(l->f, most), a.reg);
@@ -300,11 +270,10 @@ static int check_join(struct checker *c, struct node *n)
 static void lower_join(struct lower *l, struct node *n, struct value *v)
 {
 	const uint32_t head = sizeof(struct action_record), most = l->unit->config.max_strlen;
-	const enum vspace space =
-		n->list->vtype.kind == V_POINTER ? n->list->vtype.space : check_space(l->c);
+	const enum vspace space = check_space_of(l->c, &n->list->vtype);
 	const struct mem record = mem_alloc_scratch(l, head + join_size(l->c)),
 			 word = mem_alloc(l, 8);
-	const struct mem count = {record.base, record.offset + head};
+	const struct mem count = mem_at(record, head);
 	const ir_label again = ir_new_label(l->f), end = ir_new_label(l->f);
 	const ir_reg at = ir_new(l->f), i = ir_new(l->f), list = lower_number(l, n->list);
 	ir_reg string, length;
@@ -360,10 +329,9 @@ static void lower_ntop(struct lower *l, struct node *n, struct value *v)
 {
 	struct node *family = n->list->next ? n->list : NULL, *at = family ? family->next : n->list;
 	const struct mem m = mem_result(l, v, INET_SIZE);
-	struct mem bytes = m;
+	const struct mem bytes = mem_at(m, 4);
 	struct value a = {0};
 
-	bytes.offset += 4;
 	lower_expr(l, at, &a);
 	value_own(l, &a);
 	mem_zero(l, m, INET_SIZE);
@@ -377,11 +345,6 @@ static void lower_ntop(struct lower *l, struct node *n, struct value *v)
 
 /* ---- macaddr(array) ---- */
 
-static enum vspace space_of(const struct checker *c, const struct vtype *t)
-{
-	return t->kind == V_POINTER ? t->space : check_space(c);
-}
-
 static int check_macaddr(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->list->vtype;
@@ -389,7 +352,7 @@ static int check_macaddr(struct checker *c, struct node *n)
 	if (t->kind == V_NONE)
 		return 0;
 	if (vtype_is_number(t) && !c->opt->offline)
-		c->at->reads_kernel |= space_of(c, t) == SPACE_KERNEL;
+		c->at->reads_kernel |= check_space_of(c, t) == SPACE_KERNEL;
 	else if ((t->kind != V_ARRAY && t->kind != V_STRING) || t->size != 6)
 		return check_fail(c, n->list, "macaddr() needs an array of 6 bytes");
 	n->vtype = (struct vtype){.kind = V_MAC, .size = 6};
@@ -404,7 +367,7 @@ static void lower_macaddr(struct lower *l, struct node *n, struct value *v)
 	lower_expr(l, n->list, &a);
 	if (a.reg) {
 		mem_zero(l, m, 8);
-		mem_read(l, m, 6, space_of(l->c, &n->list->vtype), a.reg);
+		mem_read(l, m, 6, check_space_of(l->c, &n->list->vtype), a.reg);
 		set_memory(v, m);
 		return;
 	}
@@ -444,12 +407,10 @@ static void lower_pton(struct lower *l, struct node *n, struct value *v)
 	const struct mem m = mem_result(l, v, n->vtype.size);
 
 	for (uint32_t i = 0; i < n->vtype.size; i += 4) {
-		struct mem at = m;
 		uint32_t word;
 
-		at.offset += i;
 		memcpy(&word, n->text + i, 4);
-		mem_store_const(l, at, 4, word);
+		mem_store_const(l, mem_at(m, i), 4, word);
 	}
 	set_memory(v, m);
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "lang/lower/lower.h"
 #include "lang/unwind.h"
 #include "symbols/abi.h"
@@ -250,9 +251,6 @@ static void lower_unwind_page(const struct unwinder *u, ir_reg addr, ir_label en
 
 _Static_assert(1 << SEARCH == UNWIND_ROWS, "a search comes to its end");
 
-/* Offsets from sp of the registers that the kernel saves before a signal handler runs. */
-enum { SIGNAL_BP = 120, SIGNAL_BX = 128, SIGNAL_SP = 160, SIGNAL_IP = 168 };
-
 /* ---- the rule of an address ---- */
 
 static ir_reg row_address(const struct unwinder *u, ir_reg number)
@@ -331,18 +329,22 @@ static ir_reg rule_field(const struct unwinder *u, ir_reg rule, size_t offset, u
 /* Restores the registers from before a signal handler: sp points at them. */
 static void lower_signal(const struct unwinder *u, ir_label end)
 {
+	/* Offsets from sp of the registers that the kernel saves before a signal handler runs. */
+	static const struct {
+		int64_t at;
+		size_t to;
+	} saved[] = {
+		{120, offsetof(struct state, bp)},
+		{128, offsetof(struct state, bx)},
+		{168, offsetof(struct state, ip)},
+		{160, offsetof(struct state, sp)},
+	};
 	struct lower *l = u->l;
 	const ir_reg sp = ir_new(l->f);
 
 	ir_set(l->f, sp, GET(sp));
-	read_stack(u, ir_binary_const(l->f, IR_ADD, sp, SIGNAL_BP), offsetof(struct state, bp),
-		   end);
-	read_stack(u, ir_binary_const(l->f, IR_ADD, sp, SIGNAL_BX), offsetof(struct state, bx),
-		   end);
-	read_stack(u, ir_binary_const(l->f, IR_ADD, sp, SIGNAL_IP), offsetof(struct state, ip),
-		   end);
-	read_stack(u, ir_binary_const(l->f, IR_ADD, sp, SIGNAL_SP), offsetof(struct state, sp),
-		   end);
+	for (size_t i = 0; i < ARRAY_SIZE(saved); i++)
+		read_stack(u, ir_binary_const(l->f, IR_ADD, sp, saved[i].at), saved[i].to, end);
 	PUT_CONST(exact, 1);
 }
 
@@ -454,7 +456,7 @@ static uint32_t lower_unwind_step(const struct unwinder *u)
 /* The context of uprobes is the registers of the process. */
 static bool has_regs(const struct program *p)
 {
-	const enum probe_type t = p->targets.n ? p->targets.at[0]->type : PT_BEGIN;
+	const enum probe_type t = program_probe(p);
 
 	return t == PT_UPROBE || t == PT_URETPROBE || t == PT_USDT;
 }
@@ -477,7 +479,7 @@ static int check_unwound(struct checker *c, struct node *n)
 		source_warning(c->source, n->at, "%s may change in later versions", n->name);
 	if (!cfi_here())
 		return check_fail(c, n, "%s is not known for this machine: use ustack", n->name);
-	for (size_t i = 0; i < sizeof(helpers) / sizeof(helpers[0]) && rc == 0; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(helpers) && rc == 0; i++)
 		if (i < 3 || !has_regs(c->at))
 			rc = check_helper(c, n, helpers[i]);
 	for (int i = 0; i < UNWIND_FIELDS && rc == 0; i++)
@@ -526,19 +528,11 @@ static void lower_start(const struct unwinder *u, ir_label none)
 static uint32_t stack_map(struct lower *l, uint32_t depth)
 {
 	int slot = -1;
-	uint32_t map;
 
 	for (size_t i = 0; i < l->unit->maps.n; i++)
 		if (unit_is_unwound(l->unit->maps.at[i], depth))
 			return (uint32_t)i;
-	map = map_internal(l, &slot, UNIT_UNWOUND, MAP_HASH, depth * 8, STACKS);
-	l->unit->maps.at[map]->key_size = 8;
-	return map;
-}
-
-static void keyed(struct lower *l, uint32_t map, uint32_t key_size)
-{
-	l->unit->maps.at[map]->key_size = key_size;
+	return map_keyed(l, &slot, UNIT_UNWOUND, 8, depth * 8, STACKS);
 }
 
 static bool prepare(struct lower *l, uint32_t depth, struct unwinder *u)
@@ -553,8 +547,8 @@ static bool prepare(struct lower *l, uint32_t depth, struct unwinder *u)
 				     UNWIND_ROWS * sizeof(struct unwind_row), 1),
 		.rules = map_internal(l, &maps->rules, "unwind_rules", MAP_ARRAY,
 				      UNWIND_RULES * sizeof(struct cfi_rule), 1),
-		.files = map_internal(l, &maps->files, "unwind_files", MAP_HASH,
-				      sizeof(struct unwind_file), UNWIND_FILES),
+		.files = map_keyed(l, &maps->files, "unwind_files", sizeof(struct unwind_file_key),
+				   sizeof(struct unwind_file), UNWIND_FILES),
 		.pages = map_internal(l, &maps->pages, "unwind_pages", MAP_LRU_HASH,
 				      sizeof(struct unwind_page), UNWIND_PAGES),
 		.state = mem_alloc_scratch(l, sizeof(struct state) + room),
@@ -566,8 +560,7 @@ static bool prepare(struct lower *l, uint32_t depth, struct unwinder *u)
 		l->failed = true;
 		return false;
 	}
-	keyed(l, u->files, sizeof(struct unwind_file_key));
-	keyed(l, u->pages, sizeof(struct unwind_page_key));
+	l->unit->maps.at[u->pages]->key_size = sizeof(struct unwind_page_key);
 	return true;
 }
 
@@ -628,7 +621,6 @@ static void lower_unwound(struct lower *l, struct node *n, struct value *v)
 #define LIVE (BUILTIN_LIVE | BUILTIN_KERNEL)
 
 const struct builtin builtins_unwind[] = {
-	{"dw_ustack", 0, 0, BUILTIN_VARIABLE | LIVE, check_unwound, lower_unwound, 2},
-	{"dw_ustack", 0, 2, BUILTIN_WORDS | LIVE, check_unwound, lower_unwound, 2},
+	{"dw_ustack", 0, 2, BUILTIN_BOTH | BUILTIN_WORDS | LIVE, check_unwound, lower_unwound, 2},
 	BUILTIN_END,
 };

@@ -8,6 +8,7 @@
 #ifndef LANG_CDEF_H
 #define LANG_CDEF_H
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "lang/env/types.h"
@@ -167,10 +168,28 @@ struct cparser {
 	bool failed;		       /* an error of the current declaration was reported */
 	bool in_header;		       /* errors are not reported: the declaration is skipped */
 	bool in_kernel;		       /* … of the kernel's own headers */
+	bool in_condition;	       /* of an #if: names are 0, and so is a division by 0 */
 	uint64_t pack[CDEF_MAX_PACKS]; /* #pragma pack: the last one holds, 0 is none */
 	unsigned int nr_packs, nr_unclosed;
 	char why[300]; /* the error, in a header */
 };
+
+/* A place in the text, to read it again from there on. */
+struct cmark {
+	struct clexer lex;
+	struct ctoken tok;
+};
+
+static inline struct cmark cparse_mark(const struct cparser *p)
+{
+	return (struct cmark){p->lex, p->tok};
+}
+
+static inline void cparse_return(struct cparser *p, const struct cmark *to)
+{
+	p->lex = to->lex;
+	p->tok = to->tok;
+}
 
 /* ---- steps of the parser: expr.c ---- */
 
@@ -189,7 +208,7 @@ void cparse_next(struct cparser *p);
 bool cparse_is(const struct cparser *p, int op);
 bool cparse_is_word(const struct cparser *p, const char *word);
 bool cparse_is_one_of(const struct cparser *p, const char *const *words, size_t n);
-#define IS_ONE_OF(p, words) cparse_is_one_of(p, words, sizeof(words) / sizeof((words)[0]))
+#define IS_ONE_OF(p, words) cparse_is_one_of(p, words, ARRAY_SIZE(words))
 bool cparse_accept(struct cparser *p, int op);
 bool cparse_accept_word(struct cparser *p, const char *word);
 bool cparse_expect(struct cparser *p, int op, const char *where);
@@ -214,6 +233,9 @@ bool cparse_qualifiers(struct cparser *p, struct cattributes *attr);
 
 /* A constant expression. */
 bool cparse_expr(struct cparser *p, int64_t *value);
+
+/* The condition of an #if, with all definitions replaced; false if it is not understood. */
+bool cparse_condition(const char *text, size_t len, bool *holds);
 
 /* ---- declarations: parse.c ---- */
 

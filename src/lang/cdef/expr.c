@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "lang/cdef/cdef.h"
+#include "lang/check/check.h"
 
 /* ---- words ---- */
 
@@ -41,22 +43,16 @@ static void skip_blanks(struct clexer *l)
 			skip_comment(l);
 		else if (at(l, 0) == '#' || (at(l, 0) == '/' && at(l, 1) == '/'))
 			skip_line(l);
+		else if (at(l, 0) == '\\' && at(l, 1) == '\n')
+			l->pos += 2;
 		else
 			return;
 	}
 }
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-}
-
 static bool read_number(struct clexer *l, int64_t *value)
 {
-	int base = 10;
+	unsigned int base = 10, digit;
 	uint64_t v = 0;
 	bool fits = true;
 
@@ -69,9 +65,10 @@ static bool read_number(struct clexer *l, int64_t *value)
 	} else if (at(l, 0) == '0') {
 		base = 8;
 	}
-	for (; digit(at(l, 0)) < base; l->pos++)
-		if (__builtin_mul_overflow(v, (uint64_t)base, &v) ||
-		    __builtin_add_overflow(v, (uint64_t)digit(at(l, 0)), &v))
+	/* As in scripts, digits may be grouped: 1_000. */
+	for (; at(l, 0) == '_' || (digit = (unsigned int)num_hex_digit(at(l, 0))) < base; l->pos++)
+		if (at(l, 0) != '_' && (__builtin_mul_overflow(v, (uint64_t)base, &v) ||
+					__builtin_add_overflow(v, (uint64_t)digit, &v)))
 			fits = false;
 	while (strchr("uUlL", at(l, 0)) && at(l, 0))
 		l->pos++;
@@ -107,10 +104,11 @@ static int read_mark(struct clexer *l)
 	static const struct {
 		char text[3];
 		int op;
-	} doubles[] = {{"<<", OP_SHL}, {">>", OP_SHR}, {"==", OP_EQ},  {"!=", OP_NE},
-		       {"<=", OP_LE},  {">=", OP_GE},  {"&&", OP_AND}, {"||", OP_OR}};
+	} doubles[] = {{"<<", NODE_OP_SHL}, {">>", NODE_OP_SHR}, {"==", NODE_OP_EQ},
+		       {"!=", NODE_OP_NE},  {"<=", NODE_OP_LE},	 {">=", NODE_OP_GE},
+		       {"&&", NODE_OP_AND}, {"||", NODE_OP_OR}};
 
-	for (size_t i = 0; i < sizeof(doubles) / sizeof(doubles[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(doubles); i++) {
 		if (at(l, 0) == doubles[i].text[0] && at(l, 1) == doubles[i].text[1]) {
 			l->pos += 2;
 			return doubles[i].op;
@@ -253,7 +251,7 @@ static bool alignment(struct cparser *p, struct cattributes *attr)
 
 	cparse_next(p);
 	if (cparse_accept(p, '(') &&
-	    (!cparse_expr(p, &n) || !cparse_expect(p, ')', "behind the alignment")))
+	    (!cparse_expr(p, &n) || !cparse_expect(p, ')', "after the alignment")))
 		return false;
 	if (n <= 0 || n > 4096 || n & (n - 1))
 		return cparse_fail(p, at, "an alignment is a power of two, at most 4096");
@@ -301,11 +299,11 @@ bool cparse_qualifiers(struct cparser *p, struct cattributes *attr)
 				return false;
 		} else if (cparse_accept_word(p, "__attribute__") ||
 			   cparse_accept_word(p, "__attribute")) {
-			if (!cparse_expect(p, '(', "behind __attribute__") ||
-			    !cparse_expect(p, '(', "behind __attribute__") ||
+			if (!cparse_expect(p, '(', "after __attribute__") ||
+			    !cparse_expect(p, '(', "after __attribute__") ||
 			    !attribute_list(p, attr) ||
-			    !cparse_expect(p, ')', "behind the attributes") ||
-			    !cparse_expect(p, ')', "behind the attributes"))
+			    !cparse_expect(p, ')', "after the attributes") ||
+			    !cparse_expect(p, ')', "after the attributes"))
 				return false;
 		} else {
 			return true;
@@ -346,61 +344,11 @@ void cparse_pragma_pack(struct cparser *p)
  * a number of 64 bits; overflow wraps around.
  */
 
-static const struct {
-	int op;
-	unsigned int binds; /* precedence: higher binds closer */
-} binaries[] = {
-	{OP_OR, 1},  {OP_AND, 2}, {'|', 3}, {'^', 4},	{'&', 5},   {OP_EQ, 6},
-	{OP_NE, 6},  {'<', 7},	  {'>', 7}, {OP_LE, 7}, {OP_GE, 7}, {OP_SHL, 8},
-	{OP_SHR, 8}, {'+', 9},	  {'-', 9}, {'*', 10},	{'/', 10},  {'%', 10},
-};
-
-static unsigned int binds(const struct cparser *p)
-{
-	if (p->tok.kind != CT_MARK)
-		return 0;
-	for (size_t i = 0; i < sizeof(binaries) / sizeof(binaries[0]); i++)
-		if (binaries[i].op == p->tok.op)
-			return binaries[i].binds;
-	return 0;
-}
-
-static bool divide(struct cparser *p, struct span at, int op, int64_t a, int64_t b, int64_t *v)
-{
-	if (!b)
-		return cparse_fail(p, at, "division by zero");
-	/* INT64_MIN / -1 would overflow. */
-	if (b == -1)
-		*v = op == '/' ? (int64_t) - (uint64_t)a : 0;
-	else
-		*v = op == '/' ? a / b : a % b;
-	return true;
-}
-
 static bool apply(struct cparser *p, struct span at, int op, int64_t a, int64_t b, int64_t *v)
 {
-	uint64_t x = (uint64_t)a, y = (uint64_t)b;
-
-	switch (op) {
-	case OP_OR: *v = a || b; break;
-	case OP_AND: *v = a && b; break;
-	case '|': *v = a | b; break;
-	case '^': *v = a ^ b; break;
-	case '&': *v = a & b; break;
-	case OP_EQ: *v = a == b; break;
-	case OP_NE: *v = a != b; break;
-	case '<': *v = a < b; break;
-	case '>': *v = a > b; break;
-	case OP_LE: *v = a <= b; break;
-	case OP_GE: *v = a >= b; break;
-	case OP_SHL: *v = (int64_t)(x << (y & 63)); break;
-	case OP_SHR: *v = a >> (y & 63); break;
-	case '+': *v = (int64_t)(x + y); break;
-	case '-': *v = (int64_t)(x - y); break;
-	case '*': *v = (int64_t)(x * y); break;
-	default: return divide(p, at, op, a, b, v);
-	}
-	return true;
+	if (!b && (op == '/' || op == '%') && !p->in_condition)
+		return cparse_fail(p, at, "division by zero");
+	return fold_operate(op, true, a, b, v);
 }
 
 static bool name_value(struct cparser *p, int64_t *value)
@@ -427,13 +375,13 @@ static bool size_value(struct cparser *p, int64_t *value)
 
 	cparse_next(p);
 	at = p->tok.at;
-	if (!cparse_expect(p, '(', "behind sizeof") || !cparse_type(p, &node))
+	if (!cparse_expect(p, '(', "after sizeof") || !cparse_type(p, &node))
 		return false;
 	t = cdef_view(p->d, node);
 	*value = (int64_t)(is_align ? type_align(&t) : type_size(&t));
 	if (!*value && t.kind != TYPE_ARRAY && !p->d->nodes.at[node].defined)
 		return cparse_fail(p, at, "nothing is known about the size of this type");
-	return cparse_expect(p, ')', "behind the type");
+	return cparse_expect(p, ')', "after the type");
 }
 
 static bool unary(struct cparser *p, int64_t *value);
@@ -456,20 +404,20 @@ static bool parenthesis(struct cparser *p, int64_t *value)
 	uint32_t node;
 
 	cparse_next(p);
-	if (cparse_at_type(p)) {
-		if (!cparse_type(p, &node) || !cparse_expect(p, ')', "behind the type") ||
+	if (!p->in_condition && cparse_at_type(p)) {
+		if (!cparse_type(p, &node) || !cparse_expect(p, ')', "after the type") ||
 		    !unary(p, value))
 			return false;
 		t = cdef_view(p->d, node);
 		*value = cast(&t, *value);
 		return true;
 	}
-	return cparse_expr(p, value) && cparse_expect(p, ')', "behind the expression");
+	return cparse_expr(p, value) && cparse_expect(p, ')', "after the expression");
 }
 
 static bool primary(struct cparser *p, int64_t *value)
 {
-	if (p->tok.kind == CT_NUMBER) {
+	if (p->tok.kind == CT_NUMBER || (p->tok.kind == CT_NAME && p->in_condition)) {
 		*value = p->tok.value;
 		cparse_next(p);
 		return true;
@@ -509,19 +457,18 @@ static bool unary(struct cparser *p, int64_t *value)
 	return ok;
 }
 
-static bool binary(struct cparser *p, unsigned int least, int64_t *value)
+static bool binary(struct cparser *p, int least, int64_t *value)
 {
-	unsigned int close;
-
 	*value = 0;
 	if (!unary(p, value))
 		return false;
-	while ((close = binds(p)) >= least && close) {
+	while (p->tok.kind == CT_MARK && op_precedence(p->tok.op) >= least) {
 		struct ctoken op = p->tok;
 		int64_t right;
 
 		cparse_next(p);
-		if (!binary(p, close + 1, &right) || !apply(p, op.at, op.op, *value, right, value))
+		if (!binary(p, op_precedence(op.op) + 1, &right) ||
+		    !apply(p, op.at, op.op, *value, right, value))
 			return false;
 	}
 	return true;
@@ -538,9 +485,26 @@ bool cparse_expr(struct cparser *p, int64_t *value)
 		return true;
 	if (++p->depth > CDEF_MAX_DEPTH)
 		return cparse_fail(p, p->tok.at, "the expression is too deep");
-	ok = cparse_expr(p, &yes) && cparse_expect(p, ':', "behind '?'") && cparse_expr(p, &no);
+	ok = cparse_expr(p, &yes) && cparse_expect(p, ':', "after '?'") && cparse_expr(p, &no);
 	p->depth--;
 	if (ok)
 		*value = *value ? yes : no;
 	return ok;
+}
+
+bool cparse_condition(const char *text, size_t len, bool *holds)
+{
+	struct cparser p = {.lex = {.text = text, .end = (uint32_t)len},
+			    .in_header = true,
+			    .in_condition = true};
+	int64_t value;
+
+	/* In declarations these two mean something. */
+	if (memchr(text, '#', len) || memchr(text, '$', len))
+		return false;
+	cparse_next(&p);
+	if (!cparse_expr(&p, &value) || p.tok.kind != CT_END)
+		return false;
+	*holds = value != 0;
+	return true;
 }

@@ -143,7 +143,7 @@ static bool member_line(struct cparser *p, struct body *b)
 			return false;
 	} while (cparse_accept(p, ','));
 	/* bpftrace accepts a missing ';' here. */
-	return cparse_is(p, '}') || cparse_expect(p, ';', "behind the member");
+	return cparse_is(p, '}') || cparse_expect(p, ';', "after the member");
 }
 
 static bool store_members(struct cparser *p, uint32_t node, struct body *b)
@@ -168,8 +168,7 @@ bool cparse_struct_body(struct cparser *p, uint32_t node, struct cattributes *at
 {
 	struct body b = {.layout = {.is_union = p->d->nodes.at[node].kind == C_UNION,
 				    .pack = p->pack[p->nr_packs]}};
-	struct clexer start = p->lex;
-	struct ctoken first = p->tok;
+	const struct cmark start = cparse_mark(p);
 	bool ok = true;
 
 	/* Attributes after the body change its layout. */
@@ -177,14 +176,13 @@ bool cparse_struct_body(struct cparser *p, uint32_t node, struct cattributes *at
 		return false;
 	b.layout.attr = *attr;
 	b.layout.attr.packed |= b.layout.pack == 1;
-	p->lex = start;
-	p->tok = first;
+	cparse_return(p, &start);
 	cparse_next(p);
 	p->d->nodes.at[node].open = true;
 	while (ok && !cparse_is(p, '}') && p->tok.kind != CT_END)
 		ok = cparse_accept(p, ';') || member_line(p, &b);
 	p->d->nodes.at[node].open = false;
-	ok = ok && cparse_expect(p, '}', "behind the members") && store_members(p, node, &b);
+	ok = ok && cparse_expect(p, '}', "after the members") && store_members(p, node, &b);
 	p->d->nodes.at[node].defined = ok;
 	vec_free(&b.members);
 	map_free(&b.names);
@@ -246,7 +244,7 @@ bool cparse_enum_body(struct cparser *p, uint32_t node)
 		if (ok && !cparse_accept(p, ','))
 			break;
 	}
-	ok = ok && cparse_expect(p, '}', "behind the enumerators");
+	ok = ok && cparse_expect(p, '}', "after the enumerators");
 	if (ok) {
 		struct cnode *n = &p->d->nodes.at[node];
 
@@ -400,7 +398,7 @@ static bool typeof_specifier(struct cparser *p, uint32_t *node)
 		return cparse_fail(p, p->tok.at, "the definitions are too deep inside each other");
 	cparse_next(p);
 	ok = cparse_expect(p, '(', "after typeof") && cparse_type(p, node) &&
-	     cparse_expect(p, ')', "behind the type");
+	     cparse_expect(p, ')', "after the type");
 	p->depth--;
 	return ok;
 }
@@ -414,7 +412,7 @@ bool cparse_specifier(struct cparser *p, uint32_t *node, struct cattributes *att
 
 	if (!cparse_qualifiers(p, attr))
 		return false;
-	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(tags); i++)
 		if (cparse_is_word(p, tags[i].word))
 			return tag_specifier(p, tags[i].kind, node, attr) &&
 			       cparse_qualifiers(p, attr);
@@ -462,7 +460,7 @@ static bool arrays(struct cparser *p, uint32_t base, uint32_t *node)
 	}
 	if (!cparse_is(p, ']') && !cparse_expr(p, &count))
 		return false;
-	if (!cparse_expect(p, ']', "behind the length"))
+	if (!cparse_expect(p, ']', "after the length"))
 		return false;
 	if (count < 0)
 		return cparse_fail(p, at, "an array has no negative length");
@@ -488,23 +486,20 @@ static bool suffixes(struct cparser *p, uint32_t base, uint32_t *node)
 static bool inner_declarator(struct cparser *p, uint32_t base, uint32_t *node, const char **name,
 			     struct span *at, struct cattributes *attr)
 {
-	struct clexer start = p->lex, behind;
-	struct ctoken first = p->tok, after;
+	const struct cmark start = cparse_mark(p);
+	struct cmark end;
 	bool ok;
 
 	if (++p->depth > CDEF_MAX_DEPTH)
 		return cparse_fail(p, p->tok.at, "there are too many parentheses");
 	if (!cparse_skip_brackets(p) || !suffixes(p, base, &base))
 		return false;
-	behind = p->lex;
-	after = p->tok;
-	p->lex = start;
-	p->tok = first;
+	end = cparse_mark(p);
+	cparse_return(p, &start);
 	cparse_next(p);
 	ok = cparse_declarator(p, base, node, name, at, attr) &&
-	     cparse_expect(p, ')', "behind the name");
-	p->lex = behind;
-	p->tok = after;
+	     cparse_expect(p, ')', "after the name");
+	cparse_return(p, &end);
 	p->depth--;
 	return ok;
 }
@@ -636,7 +631,7 @@ static bool declaration(struct cparser *p)
 			source_warning(p->source, at,
 				       "'%s' is a variable of C, which nothing can use", name);
 	} while (cparse_accept(p, ','));
-	return cparse_expect(p, ';', "behind the definition");
+	return cparse_expect(p, ';', "after the definition");
 }
 
 /* ---- declarations that are skipped ---- */
@@ -685,15 +680,14 @@ static void next_file(struct cparser *p, const struct clexer *start)
 }
 
 /* After an error: skips to after the next ';' outside of brackets, or after a function's body. */
-static void resume(struct cparser *p, struct clexer start, struct ctoken first, const char *part)
+static void resume(struct cparser *p, const struct cmark *start, const char *part)
 {
 	static const char *const tags[] = {"struct", "union", "enum"};
-	const char *file = p->in_header ? file_of(p, &start, part) : NULL;
+	const char *file = p->in_header ? file_of(p, &start->lex, part) : NULL;
 	bool is_typedef, is_body = false, after_tag = false;
 	struct span name = {0, 0};
 
-	p->lex = start;
-	p->tok = first;
+	cparse_return(p, start);
 	is_typedef = cparse_is_word(p, "typedef");
 	while (p->tok.kind != CT_END && !cparse_is(p, ';')) {
 		if (cparse_is(p, '{') || cparse_is(p, '(') || cparse_is(p, '[')) {
@@ -718,7 +712,7 @@ static void resume(struct cparser *p, struct clexer start, struct ctoken first, 
 	if (is_typedef && name.to)
 		remember(p, name, file);
 	if (p->tok.kind == CT_END && p->in_header)
-		next_file(p, &start);
+		next_file(p, &start->lex);
 	cparse_accept(p, ';');
 }
 
@@ -739,8 +733,7 @@ static int parse_text(struct cparser *p, const struct c_text *c)
 		p->lex.pos = p->lex.end;
 	cparse_next(p);
 	while (p->tok.kind != CT_END && errors < CDEF_MAX_ERRORS) {
-		struct clexer start = p->lex;
-		struct ctoken first = p->tok;
+		const struct cmark start = cparse_mark(p);
 
 		if (cparse_accept(p, ';'))
 			continue;
@@ -752,7 +745,7 @@ static int parse_text(struct cparser *p, const struct c_text *c)
 			cparse_pragma_pack(p);
 		} else if (!declaration(p)) {
 			errors += !p->in_header;
-			resume(p, start, first, part ? part->name : "");
+			resume(p, &start, part ? part->name : "");
 		}
 	}
 	return errors ? -EINVAL : 0;

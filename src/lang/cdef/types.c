@@ -101,24 +101,11 @@ static const struct {
 
 static const char *base_name(const struct types *in, const struct type *t)
 {
-	return t->id < sizeof(bases) / sizeof(bases[0]) ? bases[t->id].name : "";
+	return t->id < ARRAY_SIZE(bases) ? bases[t->id].name : "";
 }
 
-static bool no_target(const struct types *in, const struct type *t, struct type *to)
-{
-	return false;
-}
-
-static bool no_member(const struct types *in, const struct type *t, size_t number, struct member *m)
-{
-	return false;
-}
-
-static const struct types base_types = {
-	.target = no_target,
-	.member = no_member,
-	.name = base_name,
-};
+/* They have no members and point at nothing. */
+static const struct types base_types = {.name = base_name};
 
 static struct type base_type(unsigned int number)
 {
@@ -161,7 +148,7 @@ static bool count_word(struct words *w, const char *s, size_t len)
 		{"void", offsetof(struct words, n_void)},
 	};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		if (strlen(known[i].word) == len && !memcmp(known[i].word, s, len)) {
 			++*(unsigned int *)((char *)w + known[i].at);
 			return true;
@@ -213,7 +200,7 @@ bool ctype_base(const char *name, struct type *t)
 	unsigned int n = 0;
 	int found;
 
-	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(aliases); i++) {
 		if (!strcmp(aliases[i].name, name)) {
 			*t = base_type(aliases[i].base);
 			return true;

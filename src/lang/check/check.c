@@ -43,11 +43,14 @@ struct node *node_nth(const struct node *n, unsigned int i)
 
 enum vspace check_space(const struct checker *c)
 {
-	const struct probe_target *t = c->at->targets.n ? c->at->targets.at[0] : NULL;
+	const enum probe_type t = program_probe(c->at);
 
-	return t && (t->type == PT_UPROBE || t->type == PT_URETPROBE || t->type == PT_USDT)
-		       ? SPACE_USER
-		       : SPACE_KERNEL;
+	return t == PT_UPROBE || t == PT_URETPROBE || t == PT_USDT ? SPACE_USER : SPACE_KERNEL;
+}
+
+enum vspace check_space_of(const struct checker *c, const struct vtype *t)
+{
+	return t->kind == V_POINTER ? t->space : check_space(c);
 }
 
 /* ---- statements ---- */
@@ -187,11 +190,9 @@ static int check_body(struct checker *c, struct node *list)
 /* The aggregation at the end of a block; NULL: there is none. */
 static struct node *last_aggregation(const struct node *block)
 {
-	struct node *end = block->kind == N_BLOCK ? block->list : NULL;
+	struct node *end = block->kind == N_BLOCK ? node_last(block->list) : NULL;
 	const struct builtin *b;
 
-	while (end && end->next)
-		end = end->next;
 	if (!end || end->kind != N_EXPR || !end->is_value || end->a->kind != N_CALL)
 		return NULL;
 	b = builtin_find(end->a->name, false);
@@ -283,8 +284,7 @@ static int check_let(struct checker *c, struct node *n)
 		v->declared = true;
 		/* As for a cast: it points where its first value points, or as the probe does. */
 		if (v->type.kind == V_POINTER && v->type.space == SPACE_OWN)
-			v->type.space = n->b && n->b->vtype.kind == V_POINTER ? n->b->vtype.space
-									      : check_space(c);
+			v->type.space = n->b ? check_space_of(c, &n->b->vtype) : check_space(c);
 	}
 	if (rc == 0 && n->b) {
 		const struct vtype t = value_type(n->b);
@@ -434,7 +434,7 @@ static int check_unroll(struct checker *c, struct node *n)
 static int element_type(struct checker *c, struct node *n, struct vtype *t)
 {
 	struct node *over = n->c;
-	const struct vtype *types[2];
+	struct vtype types[2];
 	int rc;
 
 	if (over->kind == N_RANGE) {
@@ -452,25 +452,20 @@ static int element_type(struct checker *c, struct node *n, struct vtype *t)
 	}
 	if (over->kind != N_MAP || over->has_keys)
 		return check_fail(c, over, "a for goes over a map or a range");
-	over->map = check_map_named(c, over->name, over->at);
-	if (!over->map)
-		return -ENOMEM;
-	if (c->last && over->map->value.kind == V_NONE)
-		return check_fail(c, over, "undefined map: @%s", over->name);
+	rc = check_whole_map(c, over);
+	if (rc < 0)
+		return rc;
 	if (c->last && over->map->key.kind == V_NONE)
 		return check_fail(c, over, "@%s has no keys to go over", over->name);
 	if (over->map->value.kind == V_NONE || over->map->key.kind == V_NONE)
 		return 0;
-	types[0] = &over->map->key;
-	types[1] = &over->map->value;
-	if (vtype_is_aggregation(types[1]) && !vtype_is_summed(types[1]))
+	types[0] = over->map->key;
+	types[1] = over->map->value;
+	if (vtype_is_aggregation(&types[1]) && !vtype_is_summed(&types[1]))
 		return check_fail(c, over, "@%s has no values that a for could give", over->name);
 	/* An aggregation is read as a number. */
-	if (vtype_is_aggregation(types[1])) {
-		struct vtype number = vtype_int(8, over->map->value.is_signed);
-
-		types[1] = vtype_copy(c, &number);
-	}
+	if (vtype_is_aggregation(&types[1]))
+		types[1] = vtype_int(8, types[1].is_signed);
 	return vtype_tuple(t, types, NULL, 2, c->arena) ? 0 : -ENOMEM;
 }
 
@@ -506,11 +501,27 @@ static int check_jump(struct checker *c, struct node *n)
 	return 0;
 }
 
+/* What a test returns is its status, as with exit(). */
+static int check_test_status(struct checker *c, struct node *n)
+{
+	const struct vtype *t = &n->a->vtype;
+
+	if (t->kind != V_NONE && !vtype_is_number(t) && !vtype_is_aggregation(t))
+		return check_fail(c, n->a, "a test returns a number");
+	return check_action(c, n, ACT_EXIT, n->a) ? 0 : -ENOMEM;
+}
+
 static int check_return(struct checker *c, struct node *n)
 {
+	const struct probe_targets *t = &c->at->targets;
+	int rc;
+
 	if (c->function)
 		return check_returned(c, n);
-	return n->a ? check_expr(c, n->a) : 0;
+	rc = n->a ? check_expr(c, n->a) : 0;
+	if (rc < 0 || !n->a || !t->n || t->at[0]->type != PT_TEST)
+		return rc;
+	return check_test_status(c, n);
 }
 
 static int check_single(struct checker *c, struct node *n)
@@ -532,8 +543,8 @@ static int (*const rules[N_KINDS])(struct checker *c, struct node *n) = {
 
 bool check_leaves(const struct node *n)
 {
-	const struct node *last = n->kind == N_BLOCK ? n->list : n->b;
-	const struct node *other = n->c;
+	const struct node *last = node_last(n->kind == N_BLOCK ? n->list : n->b);
+	const struct node *other = node_last(n->c);
 
 	if (n->kind == N_RETURN || n->kind == N_BREAK || n->kind == N_CONTINUE)
 		return true;
@@ -543,10 +554,6 @@ bool check_leaves(const struct node *n)
 		return check_leaves(n->a);
 	if (n->kind != N_BLOCK && n->kind != N_IF)
 		return false;
-	while (last && last->next)
-		last = last->next;
-	while (other && other->next)
-		other = other->next;
 	return last && check_leaves(last) && (n->kind == N_BLOCK || (other && check_leaves(other)));
 }
 
@@ -562,10 +569,8 @@ static void warn_unused(struct checker *c, const struct node *n)
 	     (e->builtin->flags & (BUILTIN_STATEMENT | BUILTIN_EFFECT))))
 		return;
 	if (e->kind == N_BLOCK) {
-		const struct node *last = e->list;
+		const struct node *last = node_last(e->list);
 
-		while (last && last->next)
-			last = last->next;
 		if (!last || last->kind != N_EXPR || !last->is_value)
 			return;
 	}

@@ -61,6 +61,17 @@ struct program {
 	struct usdt_places *usdt; /* where the arguments of a USDT probe are; read when needed */
 };
 
+/* The first of the probes that run a program; NULL: user space itself starts it. */
+static inline const struct probe_target *program_target(const struct program *p)
+{
+	return p->targets.n ? p->targets.at[0] : NULL;
+}
+
+static inline enum probe_type program_probe(const struct program *p)
+{
+	return p->targets.n ? p->targets.at[0]->type : PT_BEGIN;
+}
+
 /* An option of the script, declared by a call of getopt(). */
 struct known_option {
 	struct known_option *next;
@@ -110,6 +121,7 @@ enum {
 	BUILTIN_MAPS = 1 << 6,	    /* a map argument without keys is the whole map */
 	BUILTIN_WORDS = 1 << 7,	    /* arguments may be special words, or types */
 	BUILTIN_EFFECT = 1 << 8,    /* its value may be ignored */
+	BUILTIN_BOTH = 1 << 9,	    /* pid and pid(): as a variable it has no arguments */
 };
 
 struct builtin {
@@ -157,6 +169,8 @@ int check_map_value(struct checker *c, struct node *map, const struct vtype *t, 
 int check_map_declarations(struct checker *c);
 void check_map_unused(struct checker *c); /* warns about declared maps that are not used */
 struct map_def *check_map_named(struct checker *c, const char *name, struct span at);
+/* A map without keys that stands for all of it. */
+int check_whole_map(struct checker *c, struct node *map);
 int check_field(struct checker *c, struct node *n);
 int check_index(struct checker *c, struct node *n);
 int check_offsetof(struct checker *c, struct node *n);
@@ -199,6 +213,9 @@ struct node *node_nth(const struct node *n, unsigned int i); /* argument i of a 
 /* The type that the script has written. */
 int check_type_name(struct checker *c, const struct type_name *t, struct vtype *out);
 
+/* The type that sizeof() and the like are of: a written one, or that of a value. */
+int check_operand_type(struct checker *c, const struct node *n, struct vtype *out);
+
 /* The number of a string in the unit, for values of V_PROBE; negative without memory. */
 int64_t check_string_number(struct checker *c, const char *text);
 
@@ -214,6 +231,8 @@ void node_set_int(struct node *n, bool is_signed); /* makes it a number */
 
 /* Where a pointer points if nothing else is known: as the probe, to the kernel or to a process. */
 enum vspace check_space(const struct checker *c);
+/* Where a value of this type points. */
+enum vspace check_space_of(const struct checker *c, const struct vtype *t);
 
 /* How a text in the context is found: vtype.mode. */
 enum {
@@ -265,6 +284,8 @@ bool fold_is_literal(const struct node *n);
 
 /* A parameter of the command line: a number, a text, or 0 if it was not given. */
 int fold_param(struct node *n, const char *text, bool given);
+
+bool op_is_comparison(int op);
 
 /* The result of a binary operator; false if it is not an operator of numbers. */
 bool fold_operate(int op, bool is_signed, int64_t a, int64_t b, int64_t *result);

@@ -86,7 +86,7 @@ static bool is_args(const struct node *n)
 /* Pointers in arguments of system calls are those of the process. */
 static enum vspace space_of_arguments(const struct checker *c)
 {
-	const struct probe_target *t = c->at->targets.n ? c->at->targets.at[0] : NULL;
+	const struct probe_target *t = program_target(c->at);
 
 	return t && t->system && !strcmp(t->system, "syscalls") ? SPACE_USER : check_space(c);
 }
@@ -224,7 +224,7 @@ static int check_int(struct checker *c, struct node *n)
 
 static int check_bool(struct checker *c, struct node *n)
 {
-	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	n->vtype = vtype_fixed(V_BOOL);
 	n->is_const = true;
 	return 0;
 }
@@ -330,10 +330,9 @@ static int check_nparams(struct checker *c, struct node *n)
 static int check_tuple(struct checker *c, struct node *n)
 {
 	const unsigned int count = node_count(n->list);
-	const struct vtype **types = arena_array(c->arena, count + 1, sizeof(*types));
+	struct vtype *types = arena_array(c->arena, count + 1, sizeof(*types));
 	const char **names = arena_array(c->arena, count + 1, sizeof(*names));
 	unsigned int i = 0;
-	struct vtype t;
 
 	if (!types || !names)
 		return -ENOMEM;
@@ -348,9 +347,8 @@ static int check_tuple(struct checker *c, struct node *n)
 		if (vtype_is_aggregation(&v->vtype) &&
 		    (!vtype_is_summed(&v->vtype) || v->kind == N_CALL))
 			return check_fail(c, v, "an aggregation cannot be part of a tuple");
-		t = vtype_is_summed(&v->vtype) ? vtype_int(8, v->vtype.is_signed) : v->vtype;
 		names[i] = e->kind == N_ITEM ? e->name : NULL;
-		types[i] = vtype_copy(c, &t);
+		types[i] = vtype_is_summed(&v->vtype) ? vtype_int(8, v->vtype.is_signed) : v->vtype;
 	}
 	if (!vtype_tuple(&n->vtype, types, n->kind == N_RECORD ? names : NULL, count, c->arena))
 		return -ENOMEM;
@@ -360,12 +358,10 @@ static int check_tuple(struct checker *c, struct node *n)
 static int check_sizeof(struct checker *c, struct node *n)
 {
 	struct vtype t = {0};
-	int rc = n->type ? check_type_name(c, n->type, &t) : check_expr(c, n->a);
+	int rc = check_operand_type(c, n, &t);
 
 	if (rc < 0)
 		return rc;
-	if (!n->type)
-		t = n->a->vtype;
 	if (t.kind == V_NONE)
 		return c->last ? check_fail(c, n, "its size is not known") : 0;
 	n->num = t.size;
@@ -378,12 +374,10 @@ static int check_sizeof(struct checker *c, struct node *n)
 static int check_block(struct checker *c, struct node *n)
 {
 	struct var *before = c->visible;
-	const struct node *end = n->list;
+	const struct node *end = node_last(n->list);
 	int rc = check_statements(c, n->list);
 
 	c->visible = before;
-	while (end && end->next)
-		end = end->next;
 	if (rc == 0 && end && end->kind == N_EXPR && end->is_value)
 		n->vtype = end->a->vtype;
 	return rc;

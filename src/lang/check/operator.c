@@ -38,16 +38,16 @@ bool fold_operate(int op, bool is_signed, int64_t a, int64_t b, int64_t *result)
 	case '&': *result = a & b; break;
 	case '|': *result = a | b; break;
 	case '^': *result = a ^ b; break;
-	case OP_SHL: *result = (int64_t)(x << (y & 63)); break;
-	case OP_SHR: *result = is_signed ? a >> (y & 63) : (int64_t)(x >> (y & 63)); break;
-	case OP_EQ: *result = a == b; break;
-	case OP_NE: *result = a != b; break;
+	case NODE_OP_SHL: *result = (int64_t)(x << (y & 63)); break;
+	case NODE_OP_SHR: *result = is_signed ? a >> (y & 63) : (int64_t)(x >> (y & 63)); break;
+	case NODE_OP_EQ: *result = a == b; break;
+	case NODE_OP_NE: *result = a != b; break;
 	case '<': *result = less(is_signed, a, b); break;
 	case '>': *result = less(is_signed, b, a); break;
-	case OP_LE: *result = !less(is_signed, b, a); break;
-	case OP_GE: *result = !less(is_signed, a, b); break;
-	case OP_AND: *result = a && b; break;
-	case OP_OR: *result = a || b; break;
+	case NODE_OP_LE: *result = !less(is_signed, b, a); break;
+	case NODE_OP_GE: *result = !less(is_signed, a, b); break;
+	case NODE_OP_AND: *result = a && b; break;
+	case NODE_OP_OR: *result = a || b; break;
 	default: return false;
 	}
 	return true;
@@ -274,20 +274,21 @@ int check_unary(struct checker *c, struct node *n)
 	if (!counts(n->a) && !(n->op == '!' && t->kind == V_POINTER))
 		return check_fail(c, n, "the operator '%c' needs a number", n->op);
 	if (n->op == '!')
-		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+		n->vtype = vtype_fixed(V_BOOL);
 	else
 		node_set_int(n, n->op == '-' || is_signed(n->a));
 	return fold_unary(n);
 }
 
-static bool is_comparison(int op)
+bool op_is_comparison(int op)
 {
-	return op == '<' || op == '>' || op == OP_LE || op == OP_GE || op == OP_EQ || op == OP_NE;
+	return op == '<' || op == '>' || op == NODE_OP_LE || op == NODE_OP_GE || op == NODE_OP_EQ ||
+	       op == NODE_OP_NE;
 }
 
 static bool is_logical(int op)
 {
-	return op == OP_AND || op == OP_OR;
+	return op == NODE_OP_AND || op == NODE_OP_OR;
 }
 
 static bool has_truth(const struct node *n)
@@ -300,8 +301,8 @@ static int check_pointers(struct checker *c, struct node *n)
 {
 	const struct vtype *a = &n->a->vtype, *b = &n->b->vtype;
 
-	if (is_comparison(n->op)) {
-		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	if (op_is_comparison(n->op)) {
+		n->vtype = vtype_fixed(V_BOOL);
 		return 0;
 	}
 	if (n->op != '+' && n->op != '-') {
@@ -337,7 +338,7 @@ static int check_equality(struct checker *c, struct node *n)
 
 	number_name(c, n->a, n->b);
 	number_name(c, n->b, n->a);
-	if ((n->op != OP_EQ && n->op != OP_NE) || vtype_is_aggregation(a) ||
+	if ((n->op != NODE_OP_EQ && n->op != NODE_OP_NE) || vtype_is_aggregation(a) ||
 	    vtype_is_aggregation(b))
 		return check_fail(c, n, "the operator needs numbers");
 	if (a->kind != b->kind)
@@ -349,7 +350,7 @@ static int check_equality(struct checker *c, struct node *n)
 		return check_fail(c, n, "arrays of different types cannot be compared");
 	if ((a->kind == V_TUPLE || a->kind == V_RECORD) && vtype_widen(c, &as, b) < 0)
 		return check_fail(c, n, "values of different types cannot be compared");
-	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	n->vtype = vtype_fixed(V_BOOL);
 	return 0;
 }
 
@@ -393,8 +394,8 @@ int check_binary(struct checker *c, struct node *n)
 	if (rc == 0)
 		rc = check_expr(c, n->b);
 	if (rc < 0 || n->a->vtype.kind == V_NONE || n->b->vtype.kind == V_NONE) {
-		if (rc == 0 && (is_comparison(n->op) || is_logical(n->op)))
-			n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+		if (rc == 0 && (op_is_comparison(n->op) || is_logical(n->op)))
+			n->vtype = vtype_fixed(V_BOOL);
 		else if (rc == 0 && c->guess && (counts(n->a) || counts(n->b)))
 			node_set_int(n, n->op == '-' || is_signed(n->a) || is_signed(n->b));
 		return rc;
@@ -402,7 +403,7 @@ int check_binary(struct checker *c, struct node *n)
 	if (is_logical(n->op)) {
 		if (!has_truth(n->a) || !has_truth(n->b))
 			return check_fail(c, n, "the operator needs numbers");
-		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+		n->vtype = vtype_fixed(V_BOOL);
 		return fold_binary(n);
 	}
 	if (n->a->vtype.kind == V_POINTER || n->b->vtype.kind == V_POINTER) {
@@ -418,8 +419,8 @@ int check_binary(struct checker *c, struct node *n)
 	}
 	if (!counts(n->a) || !counts(n->b))
 		return check_equality(c, n);
-	if (is_comparison(n->op))
-		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	if (op_is_comparison(n->op))
+		n->vtype = vtype_fixed(V_BOOL);
 	else
 		n->vtype = check_result(n);
 	rc = check_divisor(c, n);
@@ -560,10 +561,9 @@ int check_cast(struct checker *c, struct node *n)
 		rc = check_type_name(c, n->type, &to);
 	if (rc < 0 || n->a->vtype.kind == V_NONE)
 		return rc;
-	if (to.kind == V_POINTER && to.space == SPACE_OWN) {
-		/* It points into the same space as its operand, or as the probe. */
-		to.space = n->a->vtype.kind == V_POINTER ? n->a->vtype.space : check_space(c);
-	}
+	/* It points into the same space as its operand, or as the probe. */
+	if (to.kind == V_POINTER && to.space == SPACE_OWN)
+		to.space = check_space_of(c, &n->a->vtype);
 	n->vtype = to;
 	if (vtype_is_number(&to) &&
 	    (vtype_is_number(&n->a->vtype) || vtype_is_summed(&n->a->vtype)))

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "lang/check/check.h"
 
@@ -51,7 +52,7 @@ struct vtype vtype_stored(const struct vtype *t)
 
 static int widen_elems(struct checker *c, struct vtype *to, const struct vtype *t)
 {
-	const struct vtype **types;
+	struct vtype *types;
 	const char **names;
 	bool changed = false;
 
@@ -62,17 +63,15 @@ static int widen_elems(struct checker *c, struct vtype *to, const struct vtype *
 	if (!types || !names)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < to->nr_elems; i++) {
-		struct vtype e = *to->elems[i].type;
 		const struct velem *from = vtype_elem_like(t, to, i);
-		int rc = from ? vtype_widen(c, &e, from->type) : -EINVAL;
+		int rc;
 
+		types[i] = *to->elems[i].type;
+		names[i] = to->elems[i].name;
+		rc = from ? vtype_widen(c, &types[i], from->type) : -EINVAL;
 		if (rc < 0)
 			return rc;
 		changed |= rc > 0;
-		types[i] = vtype_copy(c, &e);
-		names[i] = to->elems[i].name;
-		if (!types[i])
-			return -ENOMEM;
 	}
 	if (!changed)
 		return 0;
@@ -225,7 +224,7 @@ static const struct {
 
 static bool number_named(const char *name, struct vtype *out)
 {
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		if (strcmp(numbers[i].name, name) == 0) {
 			*out = vtype_int(numbers[i].bytes, numbers[i].is_signed);
 			return true;
@@ -310,7 +309,7 @@ static int constant(struct checker *c, const struct type_name *t, int64_t least,
 
 static int tuple_type(struct checker *c, const struct type_name *t, struct vtype *out)
 {
-	const struct vtype **types;
+	struct vtype *types;
 	uint32_t n = 0;
 
 	for (const struct type_name *e = t->elems; e; e = e->next)
@@ -320,12 +319,10 @@ static int tuple_type(struct checker *c, const struct type_name *t, struct vtype
 		return -ENOMEM;
 	n = 0;
 	for (const struct type_name *e = t->elems; e; e = e->next) {
-		struct vtype elem;
-		int rc = check_type_name(c, e, &elem);
+		int rc = check_type_name(c, e, &types[n++]);
 
 		if (rc < 0)
 			return rc;
-		types[n++] = vtype_copy(c, &elem);
 	}
 	return vtype_tuple(out, types, NULL, n, c->arena) ? 0 : -ENOMEM;
 }
@@ -384,7 +381,7 @@ int check_type_name(struct checker *c, const struct type_name *t, struct vtype *
 		return rc;
 	}
 	if (!t->pointers && strcmp(t->name, "bool") == 0 && !t->is_array) {
-		*out = (struct vtype){.kind = V_BOOL, .size = 1};
+		*out = vtype_fixed(V_BOOL);
 		return 0;
 	}
 	if (!t->pointers && !t->is_array && number_named(t->name, out))
@@ -410,6 +407,15 @@ int check_type_name(struct checker *c, const struct type_name *t, struct vtype *
 	return out->kind == V_NONE ? no_type(c, t) : 0;
 }
 
+int check_operand_type(struct checker *c, const struct node *n, struct vtype *out)
+{
+	int rc = n->type ? check_type_name(c, n->type, out) : check_expr(c, n->a);
+
+	if (!n->type)
+		*out = n->a->vtype;
+	return rc;
+}
+
 /* ---- offsetof(struct x, a.b) ---- */
 
 int check_offsetof(struct checker *c, struct node *n)
@@ -418,12 +424,10 @@ int check_offsetof(struct checker *c, struct node *n)
 	struct member m = {0};
 	const char *path = n->name;
 	int64_t offset = 0;
-	int rc = n->type ? check_type_name(c, n->type, &t) : check_expr(c, n->a);
+	int rc = check_operand_type(c, n, &t);
 
 	if (rc < 0)
 		return rc;
-	if (!n->type)
-		t = n->a->vtype;
 	m.type = t.c;
 	while (*path) {
 		const size_t len = strcspn(path, ".[");
@@ -455,6 +459,16 @@ static const struct {
 	{"percpuarray", MAP_PERCPU_ARRAY},
 };
 
+static bool declared_kind(const char *name, enum map_kind *kind)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(declared_kinds); i++)
+		if (strcmp(declared_kinds[i].name, name) == 0) {
+			*kind = declared_kinds[i].kind;
+			return true;
+		}
+	return false;
+}
+
 static struct map_def *add_map(struct checker *c, const char *name, struct span at)
 {
 	struct map_def *m = arena_alloc(&c->unit->arena, sizeof(*m));
@@ -474,9 +488,7 @@ static struct map_def *add_map(struct checker *c, const char *name, struct span 
 			continue;
 		m->entries = (uint32_t)d->entries;
 		m->declared = true;
-		for (size_t i = 0; i < sizeof(declared_kinds) / sizeof(declared_kinds[0]); i++)
-			if (strcmp(declared_kinds[i].name, d->type) == 0)
-				m->kind = declared_kinds[i].kind;
+		declared_kind(d->type, &m->kind);
 	}
 	return m->name ? m : NULL;
 }
@@ -484,11 +496,9 @@ static struct map_def *add_map(struct checker *c, const char *name, struct span 
 int check_map_declarations(struct checker *c)
 {
 	for (const struct map_decl *d = c->ast->maps; d; d = d->next) {
-		bool known = false;
+		enum map_kind kind;
 
-		for (size_t i = 0; i < sizeof(declared_kinds) / sizeof(declared_kinds[0]); i++)
-			known |= strcmp(declared_kinds[i].name, d->type) == 0;
-		if (!known)
+		if (!declared_kind(d->type, &kind))
 			return source_error(c->source, d->at, "'%s' is no type of map", d->type);
 		if (d->entries < 1 || d->entries > UINT32_MAX / 2)
 			return source_error(c->source, d->at, "a map has at least one entry");
@@ -517,6 +527,16 @@ struct map_def *check_map_named(struct checker *c, const char *name, struct span
 	return add_map(c, name, at);
 }
 
+int check_whole_map(struct checker *c, struct node *map)
+{
+	map->map = check_map_named(c, map->name, map->at);
+	if (!map->map)
+		return -ENOMEM;
+	if (c->last && map->map->value.kind == V_NONE)
+		return check_fail(c, map, "undefined map: @%s", map->name);
+	return 0;
+}
+
 /* The type of key i so far. */
 static const struct vtype *known_key(const struct map_def *m, unsigned int i, unsigned int count)
 {
@@ -529,13 +549,12 @@ static const struct vtype *known_key(const struct map_def *m, unsigned int i, un
 static int key_type(struct checker *c, struct node *n, struct vtype *t)
 {
 	const unsigned int count = node_count(n->list);
-	const struct vtype **types = arena_array(c->arena, count + 1, sizeof(*types));
+	struct vtype *types = arena_array(c->arena, count + 1, sizeof(*types));
 	unsigned int i = 0;
 
 	if (!types)
 		return -ENOMEM;
-	for (struct node *k = n->list; k; k = k->next) {
-		struct vtype stored;
+	for (struct node *k = n->list; k; k = k->next, i++) {
 		int rc = check_expr(c, k);
 
 		if (rc < 0)
@@ -552,17 +571,15 @@ static int key_type(struct checker *c, struct node *n, struct vtype *t)
 		if (vtype_is_aggregation(&k->vtype) && !vtype_is_summed(&k->vtype))
 			return check_fail(c, k, "this is no number, and cannot be a key");
 		if (vtype_is_aggregation(&k->vtype))
-			stored = vtype_int(8, true);
+			types[i] = vtype_int(8, true);
 		else
-			stored = vtype_stored(&k->vtype);
+			types[i] = vtype_stored(&k->vtype);
 		/* A struct as a key is copied. */
-		stored.space = stored.kind == V_STRUCT ? SPACE_OWN : stored.space;
-		types[i] = vtype_copy(c, &stored);
-		if (!types[i++])
-			return -ENOMEM;
+		if (types[i].kind == V_STRUCT)
+			types[i].space = SPACE_OWN;
 	}
 	if (count == 1)
-		*t = *types[0];
+		*t = types[0];
 	else if (!vtype_tuple(t, types, NULL, count, c->arena))
 		return -ENOMEM;
 	return 0;

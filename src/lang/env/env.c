@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#include <spur/trace.h>
 
 #include "base/file.h"
 #include "event/event.h"
@@ -89,48 +88,6 @@ void env_near_type(struct env *e, const char *name, struct buf *to)
 	buf_puts(to, nearest_words(&near));
 }
 
-/* ---- types of the kernel, for both environments ---- */
-
-static bool kernel_function(struct env *e, const char *module, const char *name, struct proto *p)
-{
-	return env_kernel_function(e->kernel, module, name, e->arena, p);
-}
-
-static bool kernel_raw_tracepoint(struct env *e, const char *name, struct proto *p)
-{
-	return env_kernel_raw_tracepoint(e->kernel, name, e->arena, p);
-}
-
-static uint32_t kernel_function_id(struct env *e, const char **module, const char *name)
-{
-	return env_kernel_function_id(e->kernel, module, name);
-}
-
-static uint32_t kernel_raw_tracepoint_id(struct env *e, const char **module, const char *name)
-{
-	return env_kernel_raw_tracepoint_id(e->kernel, module, name);
-}
-
-static bool kernel_type(struct env *e, const char *name, struct type *t)
-{
-	return env_kernel_type(e->kernel, name, t);
-}
-
-static bool kernel_enumerator(struct env *e, const char *name, int64_t *value, struct type *in)
-{
-	return env_kernel_enumerator(e->kernel, name, value, in);
-}
-
-static void kernel_near_type(struct env *e, const char *name, struct nearest *near)
-{
-	env_kernel_near(e->kernel, name, near);
-}
-
-static const char *kernel_no_types(struct env *e)
-{
-	return env_kernel_missing(e->kernel);
-}
-
 /* ---- the running kernel ---- */
 
 /* tracefs, BTF and kallsyms, each opened when it is needed. */
@@ -145,11 +102,6 @@ struct live {
 	struct events *events; /* formats that were read */
 	struct env_kernel kernel;
 };
-
-static struct live *live_of(struct env *e)
-{
-	return (struct live *)e;
-}
 
 /* ---- tracepoints ---- */
 
@@ -203,7 +155,7 @@ static struct event *find_event(struct live *l, const char *system, const char *
 static bool live_tracepoint(struct env *e, const char *system, const char *name,
 			    struct type *fields)
 {
-	struct event *event = find_event(live_of(e), system, name);
+	struct event *event = find_event((struct live *)e, system, name);
 
 	return event && env_event_fields(e, event, fields);
 }
@@ -284,7 +236,7 @@ static uint64_t live_symbol(struct env *e, const char *name)
 
 static void live_free(struct env *e)
 {
-	struct live *l = live_of(e);
+	struct live *l = (struct live *)e;
 
 	events_free(l->events);
 	env_kernel_close(&l->kernel);
@@ -293,15 +245,15 @@ static void live_free(struct env *e)
 
 static const struct env_ops live_ops = {
 	.tracepoint = live_tracepoint,
-	.function = kernel_function,
-	.raw_tracepoint = kernel_raw_tracepoint,
-	.function_id = kernel_function_id,
-	.raw_tracepoint_id = kernel_raw_tracepoint_id,
-	.type = kernel_type,
-	.enumerator = kernel_enumerator,
+	.function = env_kernel_function,
+	.raw_tracepoint = env_kernel_raw_tracepoint,
+	.function_id = env_kernel_function_id,
+	.raw_tracepoint_id = env_kernel_raw_tracepoint_id,
+	.type = env_kernel_type,
+	.enumerator = env_kernel_enumerator,
 	.symbol = live_symbol,
-	.near_type = kernel_near_type,
-	.no_types = kernel_no_types,
+	.near_type = env_kernel_near,
+	.no_types = env_kernel_missing,
 	.free = live_free,
 };
 
@@ -331,29 +283,26 @@ struct file {
 	struct env_kernel kernel;
 };
 
-static struct file *file_of(struct env *e)
-{
-	return (struct file *)e;
-}
-
 static bool file_tracepoint(struct env *e, const char *system, const char *name,
 			    struct type *fields)
 {
-	struct event *event = events_find(file_of(e)->trace->events, system, name);
+	const struct file *f = (struct file *)e;
+	struct event *event = events_find(f->trace->events, system, name);
 
 	return event && env_event_fields(e, event, fields);
 }
 
 static uint64_t file_symbol(struct env *e, const char *name)
 {
-	const struct symbol *s = symbols_find_name(file_of(e)->trace->events->symbols, name);
+	const struct file *f = (struct file *)e;
+	const struct symbol *s = symbols_find_name(f->trace->events->symbols, name);
 
 	return s ? s->addr : 0;
 }
 
 static void file_free(struct env *e)
 {
-	struct file *f = file_of(e);
+	struct file *f = (struct file *)e;
 
 	env_kernel_close(&f->kernel);
 	free(f);
@@ -361,13 +310,13 @@ static void file_free(struct env *e)
 
 static const struct env_ops file_ops = {
 	.tracepoint = file_tracepoint,
-	.function = kernel_function,
-	.raw_tracepoint = kernel_raw_tracepoint,
-	.type = kernel_type,
-	.enumerator = kernel_enumerator,
+	.function = env_kernel_function,
+	.raw_tracepoint = env_kernel_raw_tracepoint,
+	.type = env_kernel_type,
+	.enumerator = env_kernel_enumerator,
 	.symbol = file_symbol,
-	.near_type = kernel_near_type,
-	.no_types = kernel_no_types,
+	.near_type = env_kernel_near,
+	.no_types = env_kernel_missing,
 	.free = file_free,
 };
 
@@ -389,7 +338,7 @@ struct env *env_file(struct spur_trace *trace, struct arena *arena)
 	f->env = (struct env){
 		.ops = &file_ops, .arena = arena, .kernel = &f->kernel, .offline = true};
 	f->trace = trace;
-	if (is_running_kernel(spur_trace_uname(trace)))
+	if (is_running_kernel(trace->dat->uname))
 		f->kernel.path = ENV_KERNEL_BTF;
 	return &f->env;
 }

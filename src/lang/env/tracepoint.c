@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "base/array.h"
 #include "event/event.h"
 #include "lang/env/types.h"
 
@@ -47,7 +48,7 @@ static bool is_qualifier(const char *word, size_t len)
 					    "__seg_gs", "__user",     "restrict",   "__percpu",
 					    "__rcu",	"__restrict", "__iomem"};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (strlen(words[i]) == len && !memcmp(words[i], word, len))
 			return true;
 	return len >= 13 && !memcmp(word, "__attribute__", 13);

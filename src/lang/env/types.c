@@ -37,8 +37,10 @@ static const struct btf *kernel(struct env_kernel *k)
 	return k->btf;
 }
 
-const char *env_kernel_missing(struct env_kernel *k)
+const char *env_kernel_missing(struct env *e)
 {
+	struct env_kernel *k = e->kernel;
+
 	if (!k->path)
 		return "nothing describes the types of the kernel that was recorded";
 	return kernel(k) ? NULL : k->why.text;
@@ -141,8 +143,9 @@ static bool look_up(struct env_kernel *k, const char *name, struct type *t)
 	return false;
 }
 
-bool env_kernel_type(struct env_kernel *k, const char *name, struct type *t)
+bool env_kernel_type(struct env *e, const char *name, struct type *t)
 {
+	struct env_kernel *k = e->kernel;
 	struct env_answer *a;
 	bool found;
 
@@ -167,8 +170,10 @@ bool env_kernel_type(struct env_kernel *k, const char *name, struct type *t)
 	return found;
 }
 
-bool env_kernel_enumerator(struct env_kernel *k, const char *name, int64_t *value, struct type *in)
+bool env_kernel_enumerator(struct env *e, const char *name, int64_t *value, struct type *in)
 {
+	struct env_kernel *k = e->kernel;
+
 	if (!kernel(k))
 		return false;
 	if (btf_enumerator(k->btf, name, value, in))
@@ -179,12 +184,12 @@ bool env_kernel_enumerator(struct env_kernel *k, const char *name, int64_t *valu
 	return false;
 }
 
-void env_kernel_near(struct env_kernel *k, const char *name, struct nearest *near)
+void env_kernel_near(struct env *e, const char *name, struct nearest *near)
 {
 	enum btf_want want = want_of(&name);
 
-	if (kernel(k))
-		btf_nearest(k->btf, want, near);
+	if (kernel(e->kernel))
+		btf_nearest(e->kernel->btf, want, near);
 }
 
 /* ---- functions ---- */
@@ -219,38 +224,39 @@ static const struct btf *described_in(struct env_kernel *k, const char **module,
 	return NULL;
 }
 
-bool env_kernel_function(struct env_kernel *k, const char *module, const char *name,
-			 struct arena *arena, struct proto *p)
+bool env_kernel_function(struct env *e, const char *module, const char *name, struct proto *p)
 {
 	uint32_t id;
-	const struct btf *b = described_in(k, &module, name, &id);
+	const struct btf *b = described_in(e->kernel, &module, name, &id);
 
-	return b && btf_function(b, name, arena, p);
+	return b && btf_function(b, name, e->arena, p);
 }
 
-uint32_t env_kernel_function_id(struct env_kernel *k, const char **module, const char *name)
+uint32_t env_kernel_function_id(struct env *e, const char **module, const char *name)
 {
 	uint32_t id;
 
-	return described_in(k, module, name, &id) ? id : 0;
+	return described_in(e->kernel, module, name, &id) ? id : 0;
 }
 
-bool env_kernel_raw_tracepoint(struct env_kernel *k, const char *name, struct arena *arena,
-			       struct proto *p)
+bool env_kernel_raw_tracepoint(struct env *e, const char *name, struct proto *p)
 {
+	struct env_kernel *k = e->kernel;
+
 	if (!kernel(k))
 		return false;
-	if (btf_raw_tracepoint(k->btf, name, arena, p))
+	if (btf_raw_tracepoint(k->btf, name, e->arena, p))
 		return true;
 	open_modules(k);
 	vec_each (m, &k->modules)
-		if (m->btf && btf_raw_tracepoint(m->btf, name, arena, p))
+		if (m->btf && btf_raw_tracepoint(m->btf, name, e->arena, p))
 			return true;
 	return false;
 }
 
-uint32_t env_kernel_raw_tracepoint_id(struct env_kernel *k, const char **module, const char *name)
+uint32_t env_kernel_raw_tracepoint_id(struct env *e, const char **module, const char *name)
 {
+	struct env_kernel *k = e->kernel;
 	uint32_t id = kernel(k) ? btf_raw_tracepoint_id(k->btf, name) : 0;
 
 	*module = NULL;

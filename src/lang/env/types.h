@@ -48,16 +48,16 @@ struct env_kernel {
 
 #define ENV_KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
-bool env_kernel_type(struct env_kernel *k, const char *name, struct type *t);
-bool env_kernel_enumerator(struct env_kernel *k, const char *name, int64_t *value, struct type *in);
-bool env_kernel_function(struct env_kernel *k, const char *module, const char *name,
-			 struct arena *arena, struct proto *p);
-uint32_t env_kernel_function_id(struct env_kernel *k, const char **module, const char *name);
-bool env_kernel_raw_tracepoint(struct env_kernel *k, const char *name, struct arena *arena,
-			       struct proto *p);
-uint32_t env_kernel_raw_tracepoint_id(struct env_kernel *k, const char **module, const char *name);
-void env_kernel_near(struct env_kernel *k, const char *name, struct nearest *near);
-const char *env_kernel_missing(struct env_kernel *k);
+/* Members of struct env_ops, for both environments. */
+bool env_kernel_type(struct env *e, const char *name, struct type *t);
+bool env_kernel_enumerator(struct env *e, const char *name, int64_t *value, struct type *in);
+bool env_kernel_function(struct env *e, const char *module, const char *name, struct proto *p);
+uint32_t env_kernel_function_id(struct env *e, const char **module, const char *name);
+bool env_kernel_raw_tracepoint(struct env *e, const char *name, struct proto *p);
+uint32_t env_kernel_raw_tracepoint_id(struct env *e, const char **module, const char *name);
+void env_kernel_near(struct env *e, const char *name, struct nearest *near);
+const char *env_kernel_missing(struct env *e);
+
 void env_kernel_close(struct env_kernel *k);
 
 /* ---- tracepoints ---- */

@@ -17,6 +17,14 @@ void set_memory(struct value *v, struct mem m)
 	v->mem = m;
 }
 
+void value_at(struct lower *l, struct value *v, struct mem m)
+{
+	if (vtype_is_number(&v->type))
+		set_number(v, mem_load_as(l, m, &v->type));
+	else
+		set_memory(v, m);
+}
+
 /* ---- numbers ---- */
 
 ir_reg lower_number(struct lower *l, struct node *n)
@@ -38,7 +46,7 @@ static enum ir_op operation(int op, bool is_signed)
 	case '&': return IR_AND;
 	case '|': return IR_OR;
 	case '^': return IR_XOR;
-	case OP_SHL: return IR_SHL;
+	case NODE_OP_SHL: return IR_SHL;
 	default: return is_signed ? IR_SAR : IR_SHR;
 	}
 }
@@ -46,18 +54,42 @@ static enum ir_op operation(int op, bool is_signed)
 static enum ir_cond condition(int op, bool is_signed)
 {
 	switch (op) {
-	case OP_EQ: return IR_EQ;
-	case OP_NE: return IR_NE;
+	case NODE_OP_EQ: return IR_EQ;
+	case NODE_OP_NE: return IR_NE;
 	case '<': return is_signed ? IR_SLT : IR_ULT;
 	case '>': return is_signed ? IR_SGT : IR_UGT;
-	case OP_LE: return is_signed ? IR_SLE : IR_ULE;
+	case NODE_OP_LE: return is_signed ? IR_SLE : IR_ULE;
 	default: return is_signed ? IR_SGE : IR_UGE;
 	}
 }
 
-static bool is_comparison(int op)
+ir_reg lower_not(struct lower *l, enum ir_cond cond, ir_reg a, int64_t b)
 {
-	return op == '<' || op == '>' || op == OP_LE || op == OP_GE || op == OP_EQ || op == OP_NE;
+	const ir_label holds = ir_new_label(l->f);
+	const ir_reg r = ir_new(l->f);
+
+	ir_set_const(l->f, r, 0);
+	ir_branch_const(l->f, cond, a, b, holds);
+	ir_set_const(l->f, r, 1);
+	ir_place(l->f, holds);
+	return r;
+}
+
+ir_reg lower_limited(struct lower *l, ir_reg r, int64_t most)
+{
+	const ir_label fits = ir_new_label(l->f);
+	const ir_reg limited = ir_new(l->f);
+
+	ir_set(l->f, limited, r);
+	ir_branch_const(l->f, IR_ULE, limited, most, fits);
+	ir_set_const(l->f, limited, most);
+	ir_place(l->f, fits);
+	return limited;
+}
+
+void lower_first(struct lower *l, struct node *n, struct value *v)
+{
+	set_number(v, lower_number(l, n->list));
 }
 
 /* A division by 0 gives 1, with a warning. */
@@ -148,7 +180,7 @@ static bool reads_number(const struct node *n)
 
 static bool compares_numbers(const struct node *n)
 {
-	return n->kind == N_BINARY && is_comparison(n->op) && reads_number(n->a) &&
+	return n->kind == N_BINARY && op_is_comparison(n->op) && reads_number(n->a) &&
 	       reads_number(n->b);
 }
 
@@ -161,10 +193,10 @@ void lower_unless(struct lower *l, struct node *n, ir_label label)
 			ir_jump(l->f, label);
 	} else if (compares_numbers(n)) {
 		unless_compared(l, n, label);
-	} else if (n->kind == N_BINARY && n->op == OP_AND) {
+	} else if (n->kind == N_BINARY && n->op == NODE_OP_AND) {
 		lower_unless(l, n->a, label);
 		lower_unless(l, n->b, label);
-	} else if (n->kind == N_BINARY && n->op == OP_OR) {
+	} else if (n->kind == N_BINARY && n->op == NODE_OP_OR) {
 		ir_label other = ir_new_label(l->f);
 
 		holds = ir_new_label(l->f);
@@ -203,7 +235,7 @@ static ir_reg equality(struct lower *l, struct node *n)
 	lower_expr(l, n->a, &a);
 	lower_expr(l, n->b, &b);
 	r = lower_equal(l, &a, &b);
-	return n->op == OP_EQ ? r : ir_binary_const(l->f, IR_XOR, r, 1);
+	return n->op == NODE_OP_EQ ? r : ir_binary_const(l->f, IR_XOR, r, 1);
 }
 
 /* ---- nodes ---- */
@@ -290,23 +322,36 @@ static void lower_unary(struct lower *l, struct node *n, struct value *v)
 
 static void lower_binary(struct lower *l, struct node *n, struct value *v)
 {
-	if (compares_numbers(n) || n->op == OP_AND || n->op == OP_OR)
+	if (compares_numbers(n) || n->op == NODE_OP_AND || n->op == NODE_OP_OR)
 		set_number(v, lower_truth(l, n));
-	else if (is_comparison(n->op))
+	else if (op_is_comparison(n->op))
 		set_number(v, equality(l, n));
 	else
 		set_number(v, arithmetic(l, n));
 }
 
+/* One of the two values of a ternary: a number in r, others in m. */
+static void lower_choice(struct lower *l, struct node *n, const struct vtype *as, ir_reg r,
+			 struct mem m)
+{
+	struct value v = {0};
+
+	if (vtype_is_number(as))
+		ir_set(l->f, r, lower_number(l, n));
+	else if (as->kind == V_NONE)
+		lower_expr(l, n, &v);
+	else
+		lower_into(l, n, as, m, &v);
+}
+
 static void lower_ternary(struct lower *l, struct node *n, struct value *v)
 {
 	const ir_label other = ir_new_label(l->f), end = ir_new_label(l->f);
-	const bool number = vtype_is_number(&n->vtype), nothing = n->vtype.kind == V_NONE;
+	const bool number = vtype_is_number(&n->vtype);
 	const ir_reg r = ir_new(l->f);
 	struct mem m = {0, 0};
-	struct value part = {0};
 
-	if (!number && !nothing)
+	if (!number && n->vtype.kind != V_NONE)
 		m = mem_result(l, v, n->vtype.size);
 	ir_set_const(l->f, r, 0);
 	if (!n->b) {
@@ -314,22 +359,11 @@ static void lower_ternary(struct lower *l, struct node *n, struct value *v)
 		ir_branch_const(l->f, IR_EQ, r, 0, other);
 	} else {
 		lower_unless(l, n->a, other);
-		if (number)
-			ir_set(l->f, r, lower_number(l, n->b));
-		else if (nothing)
-			lower_expr(l, n->b, &part);
-		else
-			lower_into(l, n->b, &n->vtype, m, &part);
+		lower_choice(l, n->b, &n->vtype, r, m);
 	}
 	ir_jump(l->f, end);
 	ir_place(l->f, other);
-	part = (struct value){0};
-	if (number)
-		ir_set(l->f, r, lower_number(l, n->c));
-	else if (nothing)
-		lower_expr(l, n->c, &part);
-	else
-		lower_into(l, n->c, &n->vtype, m, &part);
+	lower_choice(l, n->c, &n->vtype, r, m);
 	ir_place(l->f, end);
 	if (number)
 		set_number(v, r);
@@ -352,18 +386,10 @@ static void lower_step(struct lower *l, struct node *n, struct value *v)
 	set_number(v, n->prefix ? after.reg : before.reg);
 }
 
-static ir_reg narrowed(struct lower *l, ir_reg r, const struct vtype *to, const struct vtype *from)
+static ir_reg narrowed(struct lower *l, ir_reg r, const struct vtype *to)
 {
-	if (to->kind == V_BOOL) {
-		const ir_label no = ir_new_label(l->f);
-		const ir_reg b = ir_new(l->f);
-
-		ir_set_const(l->f, b, 0);
-		ir_branch_const(l->f, IR_EQ, r, 0, no);
-		ir_set_const(l->f, b, 1);
-		ir_place(l->f, no);
-		return b;
-	}
+	if (to->kind == V_BOOL)
+		return lower_not(l, IR_EQ, r, 0);
 	if (to->kind != V_INT || to->size >= 8)
 		return r;
 	return ir_unary(l->f, to->is_signed ? IR_SEXT : IR_ZEXT, r, to->size);
@@ -375,10 +401,8 @@ static void lower_cast(struct lower *l, struct node *n, struct value *v)
 	const struct vtype *from = &n->a->vtype;
 	struct mem m;
 
-	if (vtype_is_number(&n->vtype) && vtype_is_number(from)) {
-		set_number(v, narrowed(l, lower_number(l, n->a), &n->vtype, from));
-	} else if (vtype_is_number(&n->vtype) && vtype_is_aggregation(from)) {
-		set_number(v, narrowed(l, lower_number(l, n->a), &n->vtype, from));
+	if (vtype_is_number(&n->vtype) && reads_number(n->a)) {
+		set_number(v, narrowed(l, lower_number(l, n->a), &n->vtype));
 	} else if (n->vtype.kind == V_STRUCT) {
 		set_memory(v, (struct mem){lower_number(l, n->a), 0});
 	} else {
@@ -391,7 +415,7 @@ static void lower_cast(struct lower *l, struct node *n, struct value *v)
 		} else if (n->vtype.kind == V_BOOL && from->kind == V_STRING) {
 			/* A string is true if it is not empty. */
 			value_own(l, &a);
-			set_number(v, narrowed(l, mem_load(l, a.mem, 1, false), &n->vtype, from));
+			set_number(v, narrowed(l, mem_load(l, a.mem, 1, false), &n->vtype));
 		} else if (vtype_is_number(&n->vtype)) {
 			value_own(l, &a);
 			set_number(v, mem_load(l, a.mem, largest_word(from->size),
@@ -406,15 +430,14 @@ static void lower_cast(struct lower *l, struct node *n, struct value *v)
 static void lower_tuple(struct lower *l, struct node *n, struct value *v)
 {
 	const struct mem m = mem_result(l, v, n->vtype.size);
-	unsigned int i = 0;
+	const struct velem *elem = n->vtype.elems;
 
 	mem_zero(l, m, n->vtype.size);
-	for (struct node *e = n->list; e; e = e->next, i++) {
+	for (struct node *e = n->list; e; e = e->next, elem++) {
 		struct value part = {0};
-		struct mem at = m;
 
-		at.offset += n->vtype.elems[i].offset;
-		lower_into(l, e->kind == N_ITEM ? e->a : e, n->vtype.elems[i].type, at, &part);
+		lower_into(l, e->kind == N_ITEM ? e->a : e, elem->type, mem_at(m, elem->offset),
+			   &part);
 	}
 	set_memory(v, m);
 }

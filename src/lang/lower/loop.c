@@ -60,10 +60,15 @@ static void leave_if_returned(struct lower *l)
 		ir_branch_const(l->f, IR_NE, returned, 0, l->in.end);
 }
 
+static ir_reg call_loop(struct lower *l, ir_reg rounds, uint32_t body)
+{
+	return IR_CALL(l->f, BPF_FUNC_loop, rounds, ir_func_address(l->f, body),
+		       lower_frame_address(l), ir_const(l->f, 0));
+}
+
 static ir_reg run_body(struct lower *l, ir_reg rounds, uint32_t body)
 {
-	const ir_reg had = IR_CALL(l->f, BPF_FUNC_loop, rounds, ir_func_address(l->f, body),
-				   lower_frame_address(l), ir_const(l->f, 0));
+	const ir_reg had = call_loop(l, rounds, body);
 
 	leave_if_returned(l);
 	return had;
@@ -123,19 +128,25 @@ static void run_counted(struct lower *l, ir_reg wanted, uint32_t body)
 	ir_store(l->f, lower_frame_address(l), l->rounds_at, 8, rest);
 }
 
+static void run_loop(struct lower *l, const struct node *n, ir_reg rounds, uint32_t body)
+{
+	if (is_counted(l, n))
+		run_counted(l, rounds, body);
+	else
+		run_body(l, rounds, body);
+}
+
 /* Whether a statement can leave the loop around it; `inner`: it is in an inner loop. */
 static bool can_leave(const struct node *list, bool inner)
 {
 	for (const struct node *n = list; n; n = n->next) {
-		const bool loop = n->kind == N_WHILE || n->kind == N_FOR;
+		const bool deeper = inner || n->kind == N_WHILE || n->kind == N_FOR;
 
 		if (n->kind == N_RETURN || (n->kind == N_BREAK && !inner) ||
 		    (n->kind == N_CALL && n->name && strcmp(n->name, "exit") == 0))
 			return true;
-		if ((n->a && can_leave(n->a, inner || loop)) ||
-		    (n->b && can_leave(n->b, inner || loop)) ||
-		    (n->c && can_leave(n->c, inner || loop)) ||
-		    (n->list && can_leave(n->list, inner || loop)))
+		if (can_leave(n->a, deeper) || can_leave(n->b, deeper) || can_leave(n->c, deeper) ||
+		    can_leave(n->list, deeper))
 			return true;
 	}
 	return false;
@@ -178,8 +189,7 @@ static bool can_change(const struct node *e, const struct node *body)
 static bool reads_map(const struct node *list)
 {
 	for (const struct node *e = list; e; e = e->next)
-		if (e->kind == N_MAP || (e->a && reads_map(e->a)) || (e->b && reads_map(e->b)) ||
-		    (e->c && reads_map(e->c)))
+		if (e->kind == N_MAP || reads_map(e->a) || reads_map(e->b) || reads_map(e->c))
 			return true;
 	return false;
 }
@@ -217,10 +227,7 @@ static void lower_while(struct lower *l, struct node *n)
 	lower_unless(l, n->a, l->in.end);
 	lower_statements(l, n->b);
 	lower_body_end(l, &before);
-	if (is_counted(l, n))
-		run_counted(l, ir_const(l->f, max_rounds(l)), body);
-	else
-		run_body(l, ir_const(l->f, max_rounds(l)), body);
+	run_loop(l, n, ir_const(l->f, max_rounds(l)), body);
 }
 
 static void lower_range(struct lower *l, struct node *n)
@@ -253,10 +260,7 @@ static void lower_range(struct lower *l, struct node *n)
 	var_set(l, n->a->var, &i);
 	lower_statements(l, n->b);
 	lower_body_end(l, &before);
-	if (is_counted(l, n))
-		run_counted(l, rounds, body);
-	else
-		run_body(l, rounds, body);
+	run_loop(l, n, rounds, body);
 }
 
 /* Copies the entry to $kv. */
@@ -266,14 +270,19 @@ static void copy_entry(struct lower *l, const struct map_def *m, struct var *kv,
 	const struct velem *k = &kv->type.elems[0], *v = &kv->type.elems[1];
 	struct mem to = var_mem(l, kv);
 
-	to.offset += k->offset;
-	mem_copy(l, to, (struct mem){key, 0},
+	mem_copy(l, mem_at(to, k->offset), (struct mem){key, 0},
 		 m->key_size < k->type->size ? m->key_size : k->type->size);
-	to.offset += (int64_t)v->offset - k->offset;
+	to = mem_at(to, v->offset);
 	if (vtype_is_aggregation(&m->value))
 		mem_store(l, to, 8, map_number(l, m, key));
 	else
 		mem_copy(l, to, (struct mem){at, 0}, m->value.size);
+}
+
+static ir_reg for_each(struct lower *l, const struct map_def *m, uint32_t body)
+{
+	return IR_CALL(l->f, BPF_FUNC_for_each_map_elem, ir_map(l->f, m->number),
+		       ir_func_address(l->f, body), lower_frame_address(l), ir_const(l->f, 0));
 }
 
 static void lower_each(struct lower *l, struct node *n)
@@ -285,8 +294,7 @@ static void lower_each(struct lower *l, struct node *n)
 	copy_entry(l, m, n->a->var, ir_arg(l->f, 1), ir_arg(l->f, 2));
 	lower_statements(l, n->b);
 	lower_body_end(l, &before);
-	IR_CALL(l->f, BPF_FUNC_for_each_map_elem, ir_map(l->f, m->number),
-		ir_func_address(l->f, body), lower_frame_address(l), ir_const(l->f, 0));
+	for_each(l, m, body);
 	leave_if_returned(l);
 }
 
@@ -320,8 +328,7 @@ void lower_rounds(struct lower *l, uint32_t rounds, lower_step_fn *step, const v
 		body = lower_body_begin(l, 2, 1, &before);
 		rounds_inline(l, ROUNDS_CALL, step, arg, l->in.end);
 		lower_body_end(l, &before);
-		IR_CALL(l->f, BPF_FUNC_loop, ir_const(l->f, rounds / ROUNDS_CALL + 1),
-			ir_func_address(l->f, body), lower_frame_address(l), ir_const(l->f, 0));
+		call_loop(l, ir_const(l->f, rounds / ROUNDS_CALL + 1), body);
 	}
 	ir_place(l->f, done);
 }
@@ -333,8 +340,7 @@ ir_reg lower_map_length(struct lower *l, const struct map_def *m)
 	const uint32_t body = lower_body_begin(l, 4, 3, &before);
 
 	lower_body_end(l, &before);
-	return IR_CALL(l->f, BPF_FUNC_for_each_map_elem, ir_map(l->f, m->number),
-		       ir_func_address(l->f, body), lower_frame_address(l), ir_const(l->f, 0));
+	return for_each(l, m, body);
 }
 
 /* ---- statements ---- */

@@ -376,6 +376,8 @@ static void lower_return(struct lower *l, struct node *n)
 		lower_returned(l, n);
 		return;
 	}
+	if (n->action)
+		lower_action(l, n->action, n->a);
 	if (l->in.is_callback)
 		ir_store_const(l->f, l->in.vars, l->return_at, 8, RETURN_PROGRAM);
 	ir_jump(l->f, l->in.end);
@@ -423,7 +425,7 @@ void lower_statements(struct lower *l, struct node *list)
  */
 static bool shares_scratch(const struct program *p)
 {
-	const enum probe_type t = p->targets.n ? p->targets.at[0]->type : PT_BEGIN;
+	const enum probe_type t = program_probe(p);
 
 	if (p->runs == RUNS_IN_USER)
 		return true;
@@ -559,7 +561,7 @@ int lower_program(struct checker *c, struct program *p, uint32_t number, struct 
 	check_off(&l);
 	if (p->syscalls.at)
 		check_syscall(&l);
-	if (p->targets.n && p->targets.at[0]->type == PT_ITER)
+	if (program_probe(p) == PT_ITER)
 		check_object(&l);
 	prepare_loops(&l);
 	var_place_all(&l);

@@ -95,6 +95,8 @@ struct mem mem_alloc_scratch(struct lower *l, uint32_t size);
 /* The place where the caller wants a value, if it fits there, or new memory. */
 struct mem mem_result(struct lower *l, struct value *v, uint32_t size);
 bool mem_same(struct mem a, struct mem b);
+/* The memory from an offset on. */
+struct mem mem_at(struct mem m, int64_t offset);
 ir_reg mem_address(struct lower *l, struct mem m);
 void mem_zero(struct lower *l, struct mem m, uint32_t size);
 void mem_copy(struct lower *l, struct mem to, struct mem from, uint32_t size);
@@ -102,11 +104,15 @@ void mem_copy(struct lower *l, struct mem to, struct mem from, uint32_t size);
 void mem_copy_text(struct lower *l, struct mem to, struct mem from, uint32_t size);
 void mem_text(struct lower *l, struct mem to, const char *text, size_t len, uint32_t size);
 ir_reg mem_load(struct lower *l, struct mem m, uint32_t size, bool is_signed);
+/* A number of that type. */
+ir_reg mem_load_as(struct lower *l, struct mem m, const struct vtype *t);
 void mem_store(struct lower *l, struct mem m, uint32_t size, ir_reg v);
 void mem_store_const(struct lower *l, struct mem m, uint32_t size, int64_t v);
 
 /* Reads memory of the kernel or of a process; 0 if it cannot be read. */
 void mem_read(struct lower *l, struct mem to, uint32_t size, enum vspace space, ir_reg address);
+/* Reads a number of up to 8 bytes there; 0 if it cannot be read. */
+ir_reg mem_fetch(struct lower *l, uint32_t size, bool is_signed, enum vspace space, ir_reg address);
 /* The helper for that; for text it returns the length, or is negative. */
 int mem_reader(const struct lower *l, enum vspace space, bool text);
 /* Reads a string and pads it with NULs; its length with the terminator, 0 if it cannot be read. */
@@ -128,12 +134,18 @@ void value_store(struct lower *l, const struct value *v, const struct vtype *as,
 /* Makes it a number in a register, or a value in memory. */
 void set_number(struct value *v, ir_reg reg);
 void set_memory(struct value *v, struct mem m);
+/* The value of v->type in the program's own memory: a number is loaded, others stay there. */
+void value_at(struct lower *l, struct value *v, struct mem m);
 /* Copies the value to the program's own memory, if it is not there. */
 void value_own(struct lower *l, struct value *v);
 /* Jumps to the label if the condition does not hold. */
 void lower_unless(struct lower *l, struct node *n, ir_label label);
 ir_reg lower_truth(struct lower *l, struct node *n);
 ir_reg lower_operate(struct lower *l, struct node *n, bool is_signed, ir_reg a, ir_reg b);
+/* 1, or 0 if the condition holds. */
+ir_reg lower_not(struct lower *l, enum ir_cond cond, ir_reg a, int64_t b);
+/* A number, or `most` if it is larger: the branch shows the verifier the limit. */
+ir_reg lower_limited(struct lower *l, ir_reg r, int64_t most);
 /* 1 or 0: equal bytes, or strings. */
 ir_reg lower_equal(struct lower *l, struct value *a, struct value *b);
 
@@ -202,8 +214,13 @@ ir_reg map_entry(struct lower *l, struct node *map, ir_label none);
 /* The address of the entry's value; 0: there is none. */
 ir_reg map_address(struct lower *l, struct node *map);
 ir_reg map_number(struct lower *l, const struct map_def *m, ir_reg key);
+/* The condition that a value is not better than another, for min() and max(). */
+enum ir_cond map_not_better(bool least, bool is_signed);
 uint32_t map_internal(struct lower *l, int *slot, const char *name, enum map_kind kind,
 		      uint32_t value_size, uint32_t entries);
+/* The same for a hash with keys of that size. */
+uint32_t map_keyed(struct lower *l, int *slot, const char *name, uint32_t key_size,
+		   uint32_t value_size, uint32_t entries);
 
 /* ---- records for user space: memory.c ---- */
 
@@ -247,6 +264,14 @@ ir_reg lower_frame_address(struct lower *l);
 
 /* The number of entries of a map. */
 ir_reg lower_map_length(struct lower *l, const struct map_def *m);
+
+/* ---- builtins that only show or pass on something ---- */
+
+/* The first argument, a number. */
+void lower_first(struct lower *l, struct node *n, struct value *v);
+
+/* The helper that reads the clock of nsecs. */
+int lower_clock(const struct lower *l);
 
 /* ---- processes and stacks: builtin/ ---- */
 

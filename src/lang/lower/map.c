@@ -42,6 +42,16 @@ uint32_t map_internal(struct lower *l, int *slot, const char *name, enum map_kin
 	return m->number;
 }
 
+uint32_t map_keyed(struct lower *l, int *slot, const char *name, uint32_t key_size,
+		   uint32_t value_size, uint32_t entries)
+{
+	const uint32_t map = map_internal(l, slot, name, MAP_HASH, value_size, entries);
+
+	if (!l->failed)
+		l->unit->maps.at[map]->key_size = key_size;
+	return map;
+}
+
 /* ---- keys ---- */
 
 static bool has_padding(const struct vtype *t)
@@ -73,11 +83,10 @@ ir_reg lower_key(struct lower *l, struct node *map)
 		return mem_address(l, to);
 	}
 	for (uint32_t i = 0; k; k = k->next, i++) {
-		struct mem at = to;
+		const struct velem *e = &m->key.elems[i];
 
 		v = (struct value){0};
-		at.offset += m->key.elems[i].offset;
-		lower_into(l, k, m->key.elems[i].type, at, &v);
+		lower_into(l, k, e->type, mem_at(to, e->offset), &v);
 	}
 	return mem_address(l, to);
 }
@@ -154,6 +163,13 @@ ir_reg map_entry(struct lower *l, struct node *map, ir_label none)
 
 /* ---- numbers over all CPUs ---- */
 
+enum ir_cond map_not_better(bool least, bool is_signed)
+{
+	if (least)
+		return is_signed ? IR_SGE : IR_UGE;
+	return is_signed ? IR_SLE : IR_ULE;
+}
+
 /* Adds the part of one CPU: `sum` and `count` of averages, the better value of min and max. */
 static void join_cpu(struct lower *l, const struct map_def *m, ir_reg p, ir_reg sum, ir_reg count)
 {
@@ -172,10 +188,8 @@ static void join_cpu(struct lower *l, const struct map_def *m, ir_reg p, ir_reg 
 		ir_branch_const(l->f, IR_EQ, ir_load(l->f, p, at + 8, 8, false), 0, keep);
 		v = ir_load(l->f, p, at, 8, false);
 		ir_branch_const(l->f, IR_EQ, count, 0, take);
-		if (m->value.kind == V_MIN)
-			ir_branch(l->f, m->value.is_signed ? IR_SGE : IR_UGE, v, sum, keep);
-		else
-			ir_branch(l->f, m->value.is_signed ? IR_SLE : IR_ULE, v, sum, keep);
+		ir_branch(l->f, map_not_better(m->value.kind == V_MIN, m->value.is_signed), v, sum,
+			  keep);
 		ir_place(l->f, take);
 		ir_set(l->f, sum, v);
 		ir_set_const(l->f, count, 1);
@@ -220,9 +234,7 @@ static void read_place(struct lower *l, const struct map_def *m, struct mem at, 
 		       ir_reg r, struct mem copy)
 {
 	if (vtype_is_number(&m->value))
-		ir_set(l->f, r,
-		       mem_load(l, at, m->value.size,
-				m->value.kind == V_INT && m->value.is_signed));
+		ir_set(l->f, r, mem_load_as(l, at, &m->value));
 	else
 		mem_copy(l, copy, at, m->value.size);
 }
@@ -297,12 +309,9 @@ void map_store(struct lower *l, struct node *map, ir_reg v)
 	to = mem_alloc(l, m->value_size);
 	if (m->value_size != m->value.size)
 		mem_zero(l, to, m->value_size);
-	if (m->flagged) {
+	if (m->flagged)
 		mem_store_const(l, to, 8, 1);
-		to.offset += 8;
-	}
-	mem_store(l, to, m->value.size, v);
-	to.offset -= m->flagged ? 8 : 0;
+	mem_store(l, mem_at(to, m->flagged ? 8 : 0), m->value.size, v);
 	update(l, m, key, mem_address(l, to), BPF_ANY);
 }
 

@@ -53,6 +53,12 @@ bool mem_same(struct mem a, struct mem b)
 	return a.base == b.base && a.offset == b.offset;
 }
 
+struct mem mem_at(struct mem m, int64_t offset)
+{
+	m.offset += offset;
+	return m;
+}
+
 ir_reg mem_address(struct lower *l, struct mem m)
 {
 	return m.offset ? ir_binary_const(l->f, IR_ADD, m.base, m.offset) : m.base;
@@ -105,12 +111,6 @@ static void in_rounds(struct lower *l, struct mem to, struct mem from, uint32_t 
 	ir_branch_const(l->f, IR_ULT, at, size / ROUND_BYTES * ROUND_BYTES, again);
 }
 
-static struct mem moved(struct mem m, int64_t by)
-{
-	m.offset += by;
-	return m;
-}
-
 /*
  * For large sizes the verifier would count every round. The helper that reads the kernel's memory
  * copies at once, and writes zeros where it cannot read.
@@ -132,7 +132,7 @@ void mem_zero(struct lower *l, struct mem m, uint32_t size)
 		return;
 	if (rounds)
 		in_rounds(l, m, (struct mem){0, 0}, rounds);
-	zero_straight(l, moved(m, rounds), size - rounds);
+	zero_straight(l, mem_at(m, rounds), size - rounds);
 }
 
 void mem_copy(struct lower *l, struct mem to, struct mem from, uint32_t size)
@@ -143,7 +143,7 @@ void mem_copy(struct lower *l, struct mem to, struct mem from, uint32_t size)
 		return;
 	if (rounds)
 		in_rounds(l, to, from, rounds);
-	copy_straight(l, moved(to, rounds), moved(from, rounds), size - rounds);
+	copy_straight(l, mem_at(to, rounds), mem_at(from, rounds), size - rounds);
 }
 
 /*
@@ -200,12 +200,17 @@ void mem_text(struct lower *l, struct mem to, const char *text, size_t len, uint
 		i += step;
 	}
 	if (i < size)
-		mem_zero(l, moved(to, i), size - i);
+		mem_zero(l, mem_at(to, i), size - i);
 }
 
 ir_reg mem_load(struct lower *l, struct mem m, uint32_t size, bool is_signed)
 {
 	return ir_load(l->f, m.base, m.offset, size, is_signed);
+}
+
+ir_reg mem_load_as(struct lower *l, struct mem m, const struct vtype *t)
+{
+	return mem_load(l, m, t->size, t->kind == V_INT && t->is_signed);
 }
 
 void mem_store(struct lower *l, struct mem m, uint32_t size, ir_reg v)
@@ -234,6 +239,14 @@ void mem_read(struct lower *l, struct mem to, uint32_t size, enum vspace space, 
 	/* The helper writes zeros where it cannot read. */
 	lower_result(l, reader,
 		     IR_CALL(l->f, reader, mem_address(l, to), ir_const(l->f, size), address));
+}
+
+ir_reg mem_fetch(struct lower *l, uint32_t size, bool is_signed, enum vspace space, ir_reg address)
+{
+	const struct mem m = mem_alloc(l, 8);
+
+	mem_read(l, m, size, space, address);
+	return mem_load(l, m, size, is_signed);
 }
 
 ir_reg mem_read_some_text(struct lower *l, struct mem to, uint32_t size, ir_reg most,
@@ -380,7 +393,7 @@ void lower_send(struct lower *l, const struct action *a, struct mem record, uint
 void lower_action(struct lower *l, struct action *a, struct node *args)
 {
 	const uint32_t head = sizeof(struct action_record), size = head + a->size;
-	struct mem record, at;
+	struct mem record;
 	ir_reg length = 0;
 	uint32_t i = 0;
 
@@ -393,18 +406,9 @@ void lower_action(struct lower *l, struct action *a, struct node *args)
 	for (struct node *n = args; n && i < a->nr_args; n = n->next, i++) {
 		struct value v = {0};
 
-		at = record;
-		at.offset += head + a->args[i].offset;
-		lower_into(l, n, a->args[i].type, at, &v);
+		lower_into(l, n, a->args[i].type, mem_at(record, head + a->args[i].offset), &v);
 		if (v.length && a->args[i].offset + a->args[i].type->size == a->size) {
-			/* A branch that shows the verifier that it cannot be larger. */
-			const ir_label fits = ir_new_label(l->f);
-
-			length = ir_new(l->f);
-			ir_set(l->f, length, v.length);
-			ir_branch_const(l->f, IR_ULE, length, a->args[i].type->size, fits);
-			ir_set_const(l->f, length, a->args[i].type->size);
-			ir_place(l->f, fits);
+			length = lower_limited(l, v.length, a->args[i].type->size);
 			length = ir_binary_const(l->f, IR_ADD, length, head + a->args[i].offset);
 		}
 	}
@@ -429,9 +433,9 @@ void lower_result(struct lower *l, int helper, ir_reg rc)
 	a->top = helper;
 	good = ir_new_label(l->f);
 	ir_branch_const(l->f, lookup ? IR_NE : IR_SGE, rc, 0, good);
-	record = at = mem_alloc(l, sizeof(struct action_record) + 8);
+	record = mem_alloc(l, sizeof(struct action_record) + 8);
 	lower_head(l, record, a);
-	at.offset += sizeof(struct action_record);
+	at = mem_at(record, sizeof(struct action_record));
 	if (lookup)
 		mem_store_const(l, at, 8, 0);
 	else

@@ -53,9 +53,7 @@ static void own_context(struct lower *l, struct mem to, struct mem from, uint32_
 		return;
 	}
 	mem_zero(l, to, hidden);
-	to.offset += hidden;
-	from.offset += hidden;
-	mem_copy(l, to, from, size - hidden);
+	mem_copy(l, mem_at(to, hidden), mem_at(from, hidden), size - hidden);
 }
 
 void value_own(struct lower *l, struct value *v)
@@ -101,8 +99,7 @@ void place_value(struct lower *l, struct value *v, struct mem m)
 		set_number(v, context_number(l, m, v->type.size,
 					     v->type.kind == V_INT && v->type.is_signed));
 	else
-		set_number(v, mem_load(l, m, v->type.size,
-				       v->type.kind == V_INT && v->type.is_signed));
+		set_number(v, mem_load_as(l, m, &v->type));
 }
 
 static void bit_field(struct lower *l, struct value *v, const struct member *m)
@@ -155,13 +152,8 @@ static void tuple_element(struct lower *l, struct node *n, struct value *v)
 	if (a.type.nr_elems > (uint32_t)n->num)
 		e = &a.type.elems[n->num];
 	v->type = *e->type;
-	a.mem.offset += e->offset;
 	v->type.space = v->type.kind == V_POINTER ? v->type.space : SPACE_OWN;
-	if (vtype_is_number(&v->type))
-		set_number(v, mem_load(l, a.mem, v->type.size,
-				       v->type.kind == V_INT && v->type.is_signed));
-	else
-		set_memory(v, a.mem);
+	value_at(l, v, mem_at(a.mem, e->offset));
 }
 
 void lower_member(struct lower *l, struct node *n, struct value *v)
@@ -279,18 +271,15 @@ static void store_elems(struct lower *l, const struct value *v, const struct vty
 	for (uint32_t i = 0; i < as->nr_elems && i < v->type.nr_elems; i++) {
 		const struct velem *from = vtype_elem_like(&v->type, as, i);
 		struct value e = {0};
-		struct mem at = to;
 
 		if (!from)
 			continue;
 		e.type = *from->type;
 		e.type.space = vtype_is_number(&e.type) ? e.type.space : SPACE_OWN;
-		e.mem = v->mem;
-		e.mem.offset += from->offset;
-		at.offset += as->elems[i].offset;
+		e.mem = mem_at(v->mem, from->offset);
 		if (vtype_is_number(&e.type))
 			set_number(&e, mem_load(l, e.mem, e.type.size, e.type.is_signed));
-		value_store(l, &e, as->elems[i].type, at);
+		value_store(l, &e, as->elems[i].type, mem_at(to, as->elems[i].offset));
 	}
 }
 
@@ -314,18 +303,11 @@ void value_store(struct lower *l, const struct value *from, const struct vtype *
 	}
 	size = v.type.size < as->size ? v.type.size : as->size;
 	mem_copy(l, to, v.mem, size);
-	if (size < as->size) {
-		struct mem rest = to;
-
-		rest.offset += size;
-		mem_zero(l, rest, as->size - size);
-	} else if (as->kind == V_STRING && v.type.size > as->size) {
-		/* The string was cut: terminate it. */
-		struct mem last = to;
-
-		last.offset += as->size - 1;
-		mem_store_const(l, last, 1, 0);
-	}
+	/* A string that was cut is terminated. */
+	if (size < as->size)
+		mem_zero(l, mem_at(to, size), as->size - size);
+	else if (as->kind == V_STRING && v.type.size > as->size)
+		mem_store_const(l, mem_at(to, as->size - 1), 1, 0);
 }
 
 void lower_into(struct lower *l, struct node *n, const struct vtype *as, struct mem to,
@@ -386,7 +368,6 @@ static void equal_text(struct lower *l, struct value *a, struct value *b, ir_lab
 	const uint32_t size = a->type.size < b->type.size ? a->type.size : b->type.size;
 	const uint64_t last_byte = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0xffull << 56 : 0xff;
 	const ir_label again = ir_new_label(l->f), end = ir_new_label(l->f);
-	struct mem tails[2] = {a->mem, b->mem};
 	const ir_reg at = ir_new(l->f);
 	const uint32_t step = round_of(size), rounds = size / step * step;
 	ir_reg x = 0, y;
@@ -404,9 +385,7 @@ static void equal_text(struct lower *l, struct value *a, struct value *b, ir_lab
 	ir_branch_const(l->f, IR_EQ, x, 0, end);
 	ir_set(l->f, at, ir_binary_const(l->f, IR_ADD, at, step));
 	ir_branch_const(l->f, IR_ULT, at, rounds, again);
-	tails[0].offset += rounds;
-	tails[1].offset += rounds;
-	equal_words(l, tails[0], tails[1], size - rounds, differ);
+	equal_words(l, mem_at(a->mem, rounds), mem_at(b->mem, rounds), size - rounds, differ);
 	ir_place(l->f, end);
 }
 

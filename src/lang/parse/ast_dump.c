@@ -17,8 +17,8 @@ static void put_op(int op, struct dump *d)
 {
 	static const char *const names[] = {"<<", ">>", "==", "!=", "<=", ">=", "&&", "||"};
 
-	if (op >= OP_SHL && op <= OP_OR)
-		buf_puts(d->to, names[op - OP_SHL]);
+	if (op >= NODE_OP_SHL && op <= NODE_OP_OR)
+		buf_puts(d->to, names[op - NODE_OP_SHL]);
 	else
 		buf_putc(d->to, (char)op);
 }
@@ -81,146 +81,66 @@ static void put_type(const struct type_name *t, struct dump *d)
 	}
 }
 
-static void put_map(const struct node *n, struct dump *d)
+/*
+ * How a node is written. In place of these come
+ *	%a %b %c	a part
+ *	%A %B %C %L	a body in braces: that of the block a; the lists b, c, or its own
+ *	%l		the list, with commas
+ *	%n %o %t	its name, operator, type
+ *	%i %u %s	its value: a number, an unsigned one, a string
+ */
+static const char *const forms[N_KINDS] = {
+	[N_STRING] = "%s",	     [N_NAME] = "%n",		[N_VAR] = "$%n",
+	[N_PARAM] = "$%i",	     [N_NPARAMS] = "$#",	[N_CALL] = "%n(%l)",
+	[N_UNARY] = "(%o%a)",	     [N_BINARY] = "(%a %o %b)", [N_CAST] = "((%t)%a)",
+	[N_ARROW] = "%a->%n",	     [N_INDEX] = "%a[%b]",	[N_TUPLE] = "tuple(%l)",
+	[N_RECORD] = "record(%l)",   [N_ITEM] = "%n=%a",	[N_TYPEOF] = "type(%t)",
+	[N_RANGE] = "%a..%b",	     [N_BLOCK] = "%L",		[N_FUNC] = "%n() %A",
+	[N_DISCARD] = "_ = %a",	     [N_WHILE] = "while %a %B", [N_UNROLL] = "unroll %a %B",
+	[N_FOR] = "for %a in %c %B", [N_BREAK] = "break",	[N_CONTINUE] = "continue",
+};
+
+/* The form of a node, for kinds some parts of which may be missing, too. */
+static const char *form_of(const struct node *n)
 {
-	buf_printf(d->to, "@%s", n->name);
-	if (n->has_keys) {
-		buf_putc(d->to, '[');
-		put_list(n->list, d);
-		buf_putc(d->to, ']');
+	switch (n->kind) {
+	case N_INT: return n->is_unsigned ? "%u" : "%i";
+	case N_BOOL: return n->num ? "true" : "false";
+	case N_MAP: return n->has_keys ? "@%n[%l]" : "@%n";
+	case N_STEP: return n->prefix ? "%o%o%a" : "%a%o%o";
+	case N_TERNARY: return n->b ? "(%a ? %b : %c)" : "(%a ? : %c)";
+	case N_FIELD: return n->name ? "%a.%n" : "%a.%i";
+	case N_SIZEOF: return n->type ? "sizeof(%t)" : "sizeof(%a)";
+	case N_OFFSETOF: return n->type ? "offsetof(%t, %n)" : "offsetof(%a, %n)";
+	case N_EXPR: return n->is_value ? "value %a" : "%a";
+	case N_ASSIGN: return n->op ? "%a %o= %b" : "%a = %b";
+	case N_LET:
+		if (n->type)
+			return n->b ? "let %a as %t = %b" : "let %a as %t";
+		return n->b ? "let %a = %b" : "let %a";
+	case N_IF: return n->c ? "if %a %B else %C" : "if %a %B";
+	case N_RETURN: return n->a ? "return %a" : "return";
+	default: return forms[n->kind];
 	}
 }
 
-static void put_unary(const struct node *n, struct dump *d)
+static void put_part(const struct node *n, char part, struct dump *d)
 {
-	buf_putc(d->to, '(');
-	put_op(n->op, d);
-	put_node(n->a, d);
-	buf_putc(d->to, ')');
-}
-
-static void put_binary(const struct node *n, struct dump *d)
-{
-	buf_putc(d->to, '(');
-	put_node(n->a, d);
-	buf_putc(d->to, ' ');
-	put_op(n->op, d);
-	buf_putc(d->to, ' ');
-	put_node(n->b, d);
-	buf_putc(d->to, ')');
-}
-
-static void put_ternary(const struct node *n, struct dump *d)
-{
-	buf_putc(d->to, '(');
-	put_node(n->a, d);
-	buf_puts(d->to, " ? ");
-	if (n->b)
-		put_node(n->b, d);
-	buf_puts(d->to, n->b ? " : " : ": ");
-	put_node(n->c, d);
-	buf_putc(d->to, ')');
-}
-
-static void put_step(const struct node *n, struct dump *d)
-{
-	if (n->prefix)
-		buf_fill(d->to, (char)n->op, 2);
-	put_node(n->a, d);
-	if (!n->prefix)
-		buf_fill(d->to, (char)n->op, 2);
-}
-
-static void put_field(const struct node *n, struct dump *d)
-{
-	put_node(n->a, d);
-	buf_puts(d->to, n->kind == N_ARROW ? "->" : ".");
-	if (n->name)
-		buf_puts(d->to, n->name);
-	else
-		buf_i64(d->to, n->num);
-}
-
-/* sizeof() and the like: NAME(TYPE or EXPRESSION[, FIELD]) */
-static void put_of_type(const struct node *n, const char *name, struct dump *d)
-{
-	buf_printf(d->to, "%s(", name);
-	if (n->type)
-		put_type(n->type, d);
-	else
-		put_node(n->a, d);
-	if (n->kind == N_OFFSETOF)
-		buf_printf(d->to, ", %s", n->name);
-	buf_putc(d->to, ')');
-}
-
-static void put_cast(const struct node *n, struct dump *d)
-{
-	buf_puts(d->to, "((");
-	put_type(n->type, d);
-	buf_putc(d->to, ')');
-	put_node(n->a, d);
-	buf_putc(d->to, ')');
-}
-
-static void put_expr(const struct node *n, struct dump *d)
-{
-	switch (n->kind) {
-	case N_INT:
-		if (n->is_unsigned)
-			buf_u64(d->to, (uint64_t)n->num);
-		else
-			buf_i64(d->to, n->num);
-		break;
-	case N_STRING: put_string(n->text, n->len, d); break;
-	case N_BOOL: buf_puts(d->to, n->num ? "true" : "false"); break;
-	case N_NAME: buf_puts(d->to, n->name); break;
-	case N_VAR: buf_printf(d->to, "$%s", n->name); break;
-	case N_MAP: put_map(n, d); break;
-	case N_PARAM: buf_printf(d->to, "$%lld", (long long)n->num); break;
-	case N_NPARAMS: buf_puts(d->to, "$#"); break;
-	case N_CALL:
-		buf_printf(d->to, "%s(", n->name);
-		put_list(n->list, d);
-		buf_putc(d->to, ')');
-		break;
-	case N_UNARY: put_unary(n, d); break;
-	case N_STEP: put_step(n, d); break;
-	case N_BINARY: put_binary(n, d); break;
-	case N_TERNARY: put_ternary(n, d); break;
-	case N_CAST: put_cast(n, d); break;
-	case N_FIELD:
-	case N_ARROW: put_field(n, d); break;
-	case N_INDEX:
-		put_node(n->a, d);
-		buf_putc(d->to, '[');
-		put_node(n->b, d);
-		buf_putc(d->to, ']');
-		break;
-	case N_TUPLE:
-	case N_RECORD:
-		buf_puts(d->to, n->kind == N_TUPLE ? "tuple(" : "record(");
-		put_list(n->list, d);
-		buf_putc(d->to, ')');
-		break;
-	case N_ITEM:
-		buf_printf(d->to, "%s=", n->name);
-		put_node(n->a, d);
-		break;
-	case N_SIZEOF: put_of_type(n, "sizeof", d); break;
-	case N_OFFSETOF: put_of_type(n, "offsetof", d); break;
-	case N_TYPEOF: put_of_type(n, "type", d); break;
-	case N_RANGE:
-		put_node(n->a, d);
-		buf_puts(d->to, "..");
-		put_node(n->b, d);
-		break;
-	case N_BLOCK: put_body(n->list, d); break;
-	case N_FUNC:
-		buf_printf(d->to, "%s() ", n->name);
-		put_body(n->a->list, d);
-		break;
-	default: buf_puts(d->to, "?");
+	switch (part) {
+	case 'a': put_node(n->a, d); break;
+	case 'b': put_node(n->b, d); break;
+	case 'c': put_node(n->c, d); break;
+	case 'A': put_body(n->a->list, d); break;
+	case 'B': put_body(n->b, d); break;
+	case 'C': put_body(n->c, d); break;
+	case 'L': put_body(n->list, d); break;
+	case 'l': put_list(n->list, d); break;
+	case 'n': buf_puts(d->to, n->name); break;
+	case 'o': put_op(n->op, d); break;
+	case 't': put_type(n->type, d); break;
+	case 'i': buf_i64(d->to, n->num); break;
+	case 'u': buf_u64(d->to, (uint64_t)n->num); break;
+	default: put_string(n->text, n->len, d);
 	}
 }
 
@@ -231,89 +151,15 @@ static bool is_literal(const struct node *n)
 
 static void put_node(const struct node *n, struct dump *d)
 {
-	put_expr(n, d);
+	for (const char *form = form_of(n); *form; form++) {
+		if (*form == '%')
+			put_part(n, *++form, d);
+		else
+			buf_putc(d->to, *form);
+	}
 	if (n->vtype.kind != V_NONE && !is_literal(n)) {
 		buf_putc(d->to, ':');
 		vtype_name(&n->vtype, d->to);
-	}
-}
-
-/* ---- statements ---- */
-
-static void put_assign(const struct node *n, struct dump *d)
-{
-	put_node(n->a, d);
-	buf_putc(d->to, ' ');
-	if (n->op)
-		put_op(n->op, d);
-	buf_puts(d->to, "= ");
-	put_node(n->b, d);
-}
-
-static void put_let(const struct node *n, struct dump *d)
-{
-	buf_puts(d->to, "let ");
-	put_node(n->a, d);
-	if (n->type) {
-		buf_puts(d->to, " as ");
-		put_type(n->type, d);
-	}
-	if (n->b) {
-		buf_puts(d->to, " = ");
-		put_node(n->b, d);
-	}
-}
-
-static void put_if(const struct node *n, struct dump *d)
-{
-	buf_puts(d->to, "if ");
-	put_node(n->a, d);
-	buf_putc(d->to, ' ');
-	put_body(n->b, d);
-	if (n->c) {
-		buf_puts(d->to, " else ");
-		put_body(n->c, d);
-	}
-}
-
-static void put_loop(const struct node *n, const char *name, struct dump *d)
-{
-	buf_printf(d->to, "%s ", name);
-	put_node(n->a, d);
-	if (n->kind == N_FOR) {
-		buf_puts(d->to, " in ");
-		put_node(n->c, d);
-	}
-	buf_putc(d->to, ' ');
-	put_body(n->b, d);
-}
-
-static void put_statement(const struct node *n, struct dump *d)
-{
-	switch (n->kind) {
-	case N_EXPR:
-		if (n->is_value)
-			buf_puts(d->to, "value ");
-		put_node(n->a, d);
-		break;
-	case N_ASSIGN: put_assign(n, d); break;
-	case N_LET: put_let(n, d); break;
-	case N_DISCARD:
-		buf_puts(d->to, "_ = ");
-		put_node(n->a, d);
-		break;
-	case N_IF: put_if(n, d); break;
-	case N_WHILE: put_loop(n, "while", d); break;
-	case N_UNROLL: put_loop(n, "unroll", d); break;
-	case N_FOR: put_loop(n, "for", d); break;
-	case N_BREAK: buf_puts(d->to, "break"); break;
-	case N_CONTINUE: buf_puts(d->to, "continue"); break;
-	case N_RETURN:
-		buf_puts(d->to, n->a ? "return " : "return");
-		if (n->a)
-			put_node(n->a, d);
-		break;
-	default: put_node(n, d);
 	}
 }
 
@@ -323,7 +169,7 @@ static void put_body(const struct node *list, struct dump *d)
 	d->indent++;
 	for (const struct node *n = list; n; n = n->next) {
 		buf_fill(d->to, '\t', d->indent);
-		put_statement(n, d);
+		put_node(n, d);
 		buf_putc(d->to, '\n');
 	}
 	d->indent--;

@@ -4,6 +4,7 @@
  * those of the headers spur was built with, and of the kernel's own headers where they never
  * change.
  */
+#include "base/array.h"
 #include "lang/parse/preprocess.h"
 
 #include <errno.h>
@@ -240,7 +241,7 @@ bool constant_header(const char *name)
 	};
 	/* clang-format on */
 
-	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(headers); i++)
 		if (strcmp(headers[i], name) == 0)
 			return true;
 	return false;
@@ -249,7 +250,7 @@ bool constant_header(const char *name)
 bool constant_find(const char *name, int64_t *value, bool *is_signed)
 {
 	*is_signed = true;
-	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(constants); i++)
 		if (strcmp(constants[i].name, name) == 0) {
 			*value = constants[i].value;
 			*is_signed = !constants[i].is_unsigned;

@@ -5,8 +5,6 @@
  */
 #include "lang/parse/parser.h"
 
-#include <ctype.h>
-
 /* Adds the text of a definition as a new part, if something in it was replaced or left out. */
 static bool rewrite_c(struct parser *p, struct buf *text, struct span *at)
 {
@@ -174,9 +172,9 @@ static void add_text(struct parser *p, const char *name, struct span by, enum c_
 	const char *from = text->data, *end = text->data + text->len;
 	struct c_text *c;
 
-	while (from < end && isspace((unsigned char)*from))
+	while (from < end && lex_is_blank(*from))
 		from++;
-	while (end > from && isspace((unsigned char)end[-1]))
+	while (end > from && lex_is_blank(end[-1]))
 		end--;
 	if (from == end)
 		return;

@@ -4,180 +4,34 @@
  * condition excludes is skipped at once, line by line, so that the lexer never sees it. Open
  * conditions are a stack.
  */
+#include "base/array.h"
 #include "lang/parse/preprocess.h"
 
 #include <errno.h>
 
+#include "lang/cdef/cdef.h"
 #include "lang/parse/lexer.h"
 
 /* ---- the condition of an #if ---- */
 
-/*
- * Numbers, operators of C and defined(NAME). Names that are left after all definitions have been
- * replaced are 0.
- */
-
-enum { MAX_NESTING = 64 };
+/* defined(NAME) is replaced first, then all definitions; lang/cdef parses what is left. */
 
 struct reader {
 	const char *p, *end;
-	unsigned int depth;
-	bool odd;
 };
-
-static const struct {
-	const char *text;
-	int precedence, op;
-} operators[] = {
-	{"||", 1, OP_OR}, {"&&", 2, OP_AND}, {"==", 6, OP_EQ},	{"!=", 6, OP_NE}, {"<=", 7, OP_LE},
-	{">=", 7, OP_GE}, {"<<", 8, OP_SHL}, {">>", 8, OP_SHR}, {"|", 3, '|'},	  {"^", 4, '^'},
-	{"&", 5, '&'},	  {"<", 7, '<'},     {">", 7, '>'},	{"+", 9, '+'},	  {"-", 9, '-'},
-	{"*", 10, '*'},	  {"/", 10, '/'},    {"%", 10, '%'},
-};
-
-static uint64_t read_value(struct reader *r);
 
 /* Also skips a backslash and line end. */
 static void skip_blanks(struct reader *r)
 {
-	while (r->p < r->end && (*r->p == ' ' || (*r->p >= '\t' && *r->p <= '\r') ||
-				 (*r->p == '\\' && r->end - r->p > 1 && r->p[1] == '\n')))
+	while (r->p < r->end &&
+	       (lex_is_blank(*r->p) || (*r->p == '\\' && r->end - r->p > 1 && r->p[1] == '\n')))
 		r->p++;
 }
 
-static uint64_t read_digits(struct reader *r)
+static void skip_name(struct reader *r)
 {
-	uint64_t v = 0;
-	unsigned int base = 10;
-
-	if (*r->p == '0' && r->end - r->p > 1) {
-		base = (r->p[1] | 0x20) == 'x' ? 16 : 8;
-		r->p += base == 16 ? 2 : 1;
-	}
-	for (; r->p < r->end && lex_is_name(*r->p); r->p++) {
-		const char c = *r->p | 0x20;
-		const unsigned int d = (unsigned int)(c >= 'a' ? c - 'a' + 10 : c - '0');
-
-		if (d < base)
-			v = v * base + d;
-		else if (c != 'u' && c != 'l' && *r->p != '_')
-			r->odd = true;
-	}
-	return v;
-}
-
-static uint64_t read_unary(struct reader *r)
-{
-	uint64_t v = 0;
-	char c;
-
-	skip_blanks(r);
-	if (r->odd || r->p == r->end || r->depth >= MAX_NESTING) {
-		r->odd = true;
-		return 0;
-	}
-	c = *r->p;
-	if (lex_is_digit(c))
-		return read_digits(r);
-	if (lex_is_name_start(c)) {
-		while (r->p < r->end && lex_is_name(*r->p))
-			r->p++;
-		return 0;
-	}
-	r->p++;
-	r->depth++;
-	if (c == '(') {
-		v = read_value(r);
-		if (r->p == r->end || *r->p++ != ')')
-			r->odd = true;
-	} else if (c == '!') {
-		v = !read_unary(r);
-	} else if (c == '-') {
-		v = -read_unary(r);
-	} else if (c == '~') {
-		v = ~read_unary(r);
-	} else if (c == '+') {
-		v = read_unary(r);
-	} else {
-		r->odd = true;
-	}
-	r->depth--;
-	return v;
-}
-
-static uint64_t apply(int op, uint64_t a, uint64_t b)
-{
-	const int64_t x = (int64_t)a, y = (int64_t)b;
-
-	switch (op) {
-	case OP_OR: return a || b;
-	case OP_AND: return a && b;
-	case OP_EQ: return a == b;
-	case OP_NE: return a != b;
-	case OP_LE: return x <= y;
-	case OP_GE: return x >= y;
-	case '<': return x < y;
-	case '>': return x > y;
-	case OP_SHL: return a << (b & 63);
-	case OP_SHR: return a >> (b & 63);
-	case '|': return a | b;
-	case '^': return a ^ b;
-	case '&': return a & b;
-	case '+': return a + b;
-	case '-': return a - b;
-	case '*': return a * b;
-	case '/': return b ? a / b : 0;
-	default: return b ? a % b : 0;
-	}
-}
-
-static uint64_t read_binary(struct reader *r, int least)
-{
-	const size_t nr = sizeof(operators) / sizeof(*operators);
-	uint64_t v = read_unary(r);
-
-	for (;;) {
-		size_t i, len = 0;
-
-		skip_blanks(r);
-		for (i = 0; i < nr; i++) {
-			len = strlen(operators[i].text);
-			if ((size_t)(r->end - r->p) >= len && !memcmp(r->p, operators[i].text, len))
-				break;
-		}
-		if (i == nr || operators[i].precedence < least || r->odd)
-			return v;
-		r->p += len;
-		v = apply(operators[i].op, v, read_binary(r, operators[i].precedence + 1));
-	}
-}
-
-static bool accept(struct reader *r, char c)
-{
-	if (r->p == r->end || *r->p != c)
-		return false;
-	r->p++;
-	return true;
-}
-
-/* Up to a bracket or the end: also a ? b : c. */
-static uint64_t read_value(struct reader *r)
-{
-	const uint64_t v = read_binary(r, 1);
-	uint64_t yes, no;
-
-	if (!accept(r, '?'))
-		return v;
-	if (r->depth >= MAX_NESTING) {
-		r->odd = true;
-		return 0;
-	}
-	r->depth++;
-	yes = read_value(r);
-	r->odd |= !accept(r, ':');
-	no = read_value(r);
-	r->depth--;
-	return v ? yes : no;
+	while (r->p < r->end && lex_is_name(*r->p))
+		r->p++;
 }
 
 /* Reads NAME or (NAME) after "defined"; false if it is neither. */
@@ -192,8 +46,7 @@ static bool read_defined(struct lexer *l, struct reader *r, struct buf *out)
 		r->p++;
 	skip_blanks(r);
 	name = r->p;
-	while (r->p < r->end && lex_is_name(*r->p))
-		r->p++;
+	skip_name(r);
 	buf_puts(out, pp_is_defined(l, name, (size_t)(r->p - name)) ? " 1 " : " 0 ");
 	if (name == r->p)
 		return false;
@@ -205,18 +58,16 @@ bool pp_condition(struct lexer *l, struct span at, const char *text, size_t len)
 {
 	struct reader r = {.p = text, .end = text + len};
 	struct buf plain, full;
-	uint64_t v = 0;
-	bool ok, in_c = l->in_c;
+	bool ok, holds = false, odd = false, in_c = l->in_c;
 
 	buf_init(&plain, PP_MAX_EXPANSION);
 	buf_init(&full, PP_MAX_EXPANSION);
 	while (r.p < r.end) {
 		const char *from = r.p;
 
-		while (r.p < r.end && lex_is_name(*r.p))
-			r.p++;
+		skip_name(&r);
 		if (r.p - from == 7 && !memcmp(from, "defined", 7))
-			r.odd |= !read_defined(l, &r, &plain);
+			odd |= !read_defined(l, &r, &plain);
 		else
 			buf_put(&plain, from, (size_t)(r.p - from) + (r.p == from));
 		r.p += r.p == from;
@@ -225,21 +76,18 @@ bool pp_condition(struct lexer *l, struct span at, const char *text, size_t len)
 	l->in_c = true;
 	ok = pp_expand_text(l, at, plain.data, plain.len, &full);
 	l->in_c = in_c;
-	r = (struct reader){.p = full.data, .end = full.data + full.len, .odd = r.odd};
-	if (ok)
-		v = read_value(&r);
-	if (ok && (r.odd || r.p != r.end)) {
+	if (ok && (odd || !cparse_condition(full.data, full.len, &holds))) {
 		/* Headers ask compilers what they have: __has_include(<x.h>). */
 		if (l->nr_in && lex_top(l)->is_c)
 			source_warning(l->source, at,
 				       "this condition cannot be understood: it does not hold");
 		else
 			lex_error(l, at, "this condition cannot be understood");
-		v = 0;
+		holds = false;
 	}
 	buf_free(&plain);
 	buf_free(&full);
-	return v != 0;
+	return holds;
 }
 
 /* ---- directives ---- */
@@ -265,12 +113,10 @@ static void add_define(struct lexer *l, struct define *d)
 
 void pp_define(struct lexer *l, const char *name, const char *body)
 {
-	struct define *d = arena_alloc(l->arena, sizeof(*d));
+	struct define *d = lex_alloc(l, sizeof(*d));
 
-	if (!d) {
-		lex_no_memory(l);
+	if (!d)
 		return;
-	}
 	*d = (struct define){
 		.name = name, .name_len = strlen(name), .body = body, .body_len = strlen(body)};
 	add_define(l, d);
@@ -278,12 +124,10 @@ void pp_define(struct lexer *l, const char *name, const char *body)
 
 void pp_init(struct lexer *l)
 {
-	struct pp_file *f = arena_alloc(l->arena, sizeof(*f));
+	struct pp_file *f = lex_alloc(l, sizeof(*f));
 
-	if (!f) {
-		lex_no_memory(l);
+	if (!f)
 		return;
-	}
 	/* The script cannot include itself. */
 	*f = (struct pp_file){.path = l->source->parts.n ? l->source->parts.at[0].name : ""};
 	l->pp.files = f;
@@ -335,11 +179,6 @@ bool pp_is_defined(struct lexer *l, const char *name, size_t len)
 			   : pp_header_define(l, name, len)) != NULL;
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
-}
-
 /* The end of the line; *content is the end without trailing blanks and comments. */
 static uint32_t line_end(const char *text, uint32_t pos, uint32_t end, uint32_t *content)
 {
@@ -352,7 +191,7 @@ static uint32_t line_end(const char *text, uint32_t pos, uint32_t end, uint32_t 
 			continue;
 		}
 		if (to == pos) {
-			if (!is_blank(text[pos]))
+			if (!lex_is_blank(text[pos]))
 				*content = pos + 1;
 			pos++;
 			continue;
@@ -372,13 +211,13 @@ static void read_directive(struct lexer *l, struct lex_input *in, struct directi
 	const uint32_t to = line_end(text, p, in->end, &content);
 
 	*d = (struct directive){.at = {in->pos, content}};
-	while (p < content && is_blank(text[p]))
+	while (p < content && lex_is_blank(text[p]))
 		p++;
 	d->name = text + p;
 	while (p < content && lex_is_name(text[p]))
 		p++;
 	d->name_len = (size_t)(text + p - d->name);
-	while (p < content && is_blank(text[p]))
+	while (p < content && lex_is_blank(text[p]))
 		p++;
 	d->rest = text + p;
 	d->rest_len = content - p;
@@ -428,7 +267,7 @@ static size_t read_params(struct lexer *l, struct define *def, const char *s, si
 	for (;;) {
 		size_t n;
 
-		while (i < len && is_blank(s[i]))
+		while (i < len && lex_is_blank(s[i]))
 			i++;
 		if (i < len && s[i] == ')' && !def->nr_params)
 			return i + 1;
@@ -443,7 +282,7 @@ static size_t read_params(struct lexer *l, struct define *def, const char *s, si
 		}
 		if (!def->params[def->nr_params - 1])
 			return 0;
-		for (i += n; i < len && is_blank(s[i]);)
+		for (i += n; i < len && lex_is_blank(s[i]);)
 			i++;
 		if (i >= len || (s[i] != ',' && s[i] != ')'))
 			return 0;
@@ -462,11 +301,9 @@ static void do_define(struct lexer *l, struct lex_input *in, const struct direct
 		lex_error(l, d->at, "expected a name after #define");
 		return;
 	}
-	def = arena_alloc(l->arena, sizeof(*def));
-	if (!def) {
-		lex_no_memory(l);
+	def = lex_alloc(l, sizeof(*def));
+	if (!def)
 		return;
-	}
 	*def = (struct define){.name_len = n, .at = span_of(l, d->rest, n)};
 	if (i < d->rest_len && d->rest[i] == '(') {
 		const size_t params = read_params(l, def, d->rest + i, d->rest_len - i);
@@ -480,7 +317,7 @@ static void do_define(struct lexer *l, struct lex_input *in, const struct direct
 		i += params;
 		def->is_function = true;
 	}
-	while (i < d->rest_len && is_blank(d->rest[i]))
+	while (i < d->rest_len && lex_is_blank(d->rest[i]))
 		i++;
 	def->name = arena_strndup(l->arena, d->rest, n);
 	def->body_len = d->rest_len - i;
@@ -517,7 +354,7 @@ static bool next_directive(struct lexer *l, struct lex_input *in, struct directi
 	uint32_t content;
 
 	for (;;) {
-		while (in->pos < in->end && (is_blank(text[in->pos]) || text[in->pos] == '\n'))
+		while (in->pos < in->end && lex_is_blank(text[in->pos]))
 			in->pos++;
 		if (in->pos >= in->end)
 			return false;
@@ -527,6 +364,13 @@ static bool next_directive(struct lexer *l, struct lex_input *in, struct directi
 		}
 		in->pos = line_end(text, in->pos, in->end, &content);
 	}
+}
+
+static void note_else(struct lexer *l, struct pp_cond *c, const struct directive *d)
+{
+	if (c->had_else)
+		lex_error(l, d->at, "#%.*s after #else", (int)d->name_len, d->name);
+	c->had_else |= named(d, "else");
 }
 
 /* Skips groups of the innermost condition, up to one that is to be read or the #endif. */
@@ -545,9 +389,7 @@ static void skip_groups(struct lexer *l, struct lex_input *in)
 				return;
 			}
 		} else if (!nested && (named(&d, "else") || named(&d, "elif"))) {
-			if (c->had_else)
-				lex_error(l, d.at, "#%.*s after #else", (int)d.name_len, d.name);
-			c->had_else |= named(&d, "else");
+			note_else(l, c, &d);
 			if (!c->taken && (named(&d, "else") || holds(l, &d))) {
 				c->taken = true;
 				return;
@@ -581,9 +423,7 @@ static void do_else(struct lexer *l, struct lex_input *in, const struct directiv
 		return;
 	}
 	c = &l->pp.conds[l->pp.nr_conds - 1];
-	if (c->had_else)
-		lex_error(l, d->at, "#%.*s after #else", (int)d->name_len, d->name);
-	c->had_else |= named(d, "else");
+	note_else(l, c, d);
 	skip_groups(l, in);
 }
 
@@ -673,7 +513,7 @@ static const struct {
 
 static void run_directive(struct lexer *l, struct lex_input *in, const struct directive *d)
 {
-	for (size_t i = 0; i < sizeof(directives) / sizeof(*directives); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(directives); i++) {
 		if (named(d, directives[i].name)) {
 			directives[i].run(l, in, d);
 			return;

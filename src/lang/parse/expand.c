@@ -42,11 +42,6 @@ static void fail(struct expander *x, const char *what, const struct define *d)
 	x->failed = true;
 }
 
-static bool is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* The length of a name, a number, a comment, a string or a single character. */
 static size_t piece_length(struct text t)
 {
@@ -67,11 +62,11 @@ static bool is_comment(struct text t)
 
 static struct text trim(struct text t)
 {
-	while (t.len && is_space(*t.p)) {
+	while (t.len && lex_is_blank(*t.p)) {
 		t.p++;
 		t.len--;
 	}
-	while (t.len && is_space(t.p[t.len - 1]))
+	while (t.len && lex_is_blank(t.p[t.len - 1]))
 		t.len--;
 	return t;
 }
@@ -86,7 +81,8 @@ static size_t read_args(struct pp *pp, const struct define *d, struct text in, s
 	const unsigned int rest = d->is_variadic ? d->nr_params - 1 : UINT_MAX;
 	size_t i = 0, from, depth = 0;
 
-	while (i < in.len && (is_space(in.p[i]) || is_comment((struct text){in.p + i, in.len - i})))
+	while (i < in.len &&
+	       (lex_is_blank(in.p[i]) || is_comment((struct text){in.p + i, in.len - i})))
 		i += piece_length((struct text){in.p + i, in.len - i});
 	if (i >= in.len || in.p[i] != '(')
 		return 0;
@@ -131,7 +127,7 @@ static void put_quoted(struct buf *out, struct text t)
 
 static void drop_spaces(struct buf *out)
 {
-	while (out->len && is_space(out->data[out->len - 1]))
+	while (out->len && lex_is_blank(out->data[out->len - 1]))
 		out->len--;
 }
 
@@ -162,7 +158,7 @@ static void substitute(const struct define *d, const struct args *a, struct buf 
 			}
 		} else if (is_comment(t)) {
 			buf_putc(out, ' ');
-		} else if (is_space(*t.p)) {
+		} else if (lex_is_blank(*t.p)) {
 			if (!paste)
 				buf_putc(out, ' ');
 		} else if (param >= 0) {
@@ -295,7 +291,7 @@ bool pp_expand_text(struct lexer *l, struct span at, const char *text, size_t le
 static bool has_directive(const char *text, size_t len)
 {
 	for (const char *p = text, *end = text + len; (p = memchr(p, '\n', (size_t)(end - p)));) {
-		while (p < end && is_space(*p))
+		while (p < end && lex_is_blank(*p))
 			p++;
 		if (p < end && *p == '#')
 			return true;
@@ -323,7 +319,8 @@ static bool copy_plain(struct lexer *l, struct span part, struct buf *out)
 		} else {
 			const size_t n = piece_length(rest);
 
-			in->line_start = *rest.p == '\n' || (in->line_start && is_space(*rest.p));
+			in->line_start =
+				*rest.p == '\n' || (in->line_start && lex_is_blank(*rest.p));
 			buf_put(out, is_comment(rest) ? " " : rest.p, is_comment(rest) ? 1 : n);
 			in->pos += (uint32_t)n;
 		}
@@ -443,7 +440,7 @@ static void copy_step(struct lexer *l, struct lex_input *in, struct buf *out)
 		in->pos += 2;
 	} else if (c == '#' && in->line_start) {
 		pp_directive(l, in);
-	} else if (is_space(c)) {
+	} else if (lex_is_blank(c)) {
 		in->pos++;
 		buf_putc(out, ' ');
 	} else {

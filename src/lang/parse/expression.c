@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "base/array.h"
 #include "lang/parse/parser.h"
 
 /* ---- values ---- */
@@ -71,8 +72,7 @@ static struct node *parse_map(struct parser *p)
 		lex_error(&p->lex, p->last, "expected a key between '[' and ']'");
 		return NULL;
 	}
-	n->at = source_join(p->source, t.at, p->last);
-	return parse_finish(p, n);
+	return parse_close(p, n, t.at);
 }
 
 static struct node *parse_call(struct parser *p, const struct token *name)
@@ -85,8 +85,7 @@ static struct node *parse_call(struct parser *p, const struct token *name)
 	n->name = name->text;
 	if (!parse_list(p, &n->list, ')', "',' or ')' after an argument"))
 		return NULL;
-	n->at = source_join(p->source, name->at, p->last);
-	return parse_finish(p, n);
+	return parse_close(p, n, name->at);
 }
 
 /* The operand of sizeof or offsetof. */
@@ -101,18 +100,6 @@ static bool type_or_value(struct parser *p, struct node *n)
 	return n->type || n->a;
 }
 
-static struct node *parse_sizeof(struct parser *p, const struct token *word)
-{
-	struct node *n = parse_node(p, N_SIZEOF, word->at);
-
-	if (!n || !parse_expect(p, '(', "'(' after sizeof"))
-		return NULL;
-	if (!type_or_value(p, n) || !parse_expect(p, ')', "')' after sizeof(...)"))
-		return NULL;
-	n->at = source_join(p->source, word->at, p->last);
-	return parse_finish(p, n);
-}
-
 static struct node *parse_typeinfo(struct parser *p, const struct token *word)
 {
 	struct node *n = parse_node(p, N_CALL, word->at);
@@ -125,8 +112,7 @@ static struct node *parse_typeinfo(struct parser *p, const struct token *word)
 	p->nesting--;
 	if (!n->list || !parse_expect(p, ')', "')'"))
 		return NULL;
-	n->at = source_join(p->source, word->at, p->last);
-	return parse_finish(p, n);
+	return parse_close(p, n, word->at);
 }
 
 /* The path of a field: a.b[1].c */
@@ -161,19 +147,25 @@ out:
 	return path;
 }
 
-static struct node *parse_offsetof(struct parser *p, const struct token *word)
+/* sizeof(x) and offsetof(x, field). */
+static struct node *parse_sizeof(struct parser *p, const struct token *word)
 {
-	struct node *n = parse_node(p, N_OFFSETOF, word->at);
+	const bool offset = word->word == W_OFFSETOF;
+	struct node *n = parse_node(p, offset ? N_OFFSETOF : N_SIZEOF, word->at);
 
-	if (!n || !parse_expect(p, '(', "'(' after offsetof"))
+	if (!n || !parse_expect(p, '(', offset ? "'(' after offsetof" : "'(' after sizeof") ||
+	    !type_or_value(p, n))
 		return NULL;
-	if (!type_or_value(p, n) || !parse_expect(p, ',', "',' and the name of a field"))
+	if (offset) {
+		if (!parse_expect(p, ',', "',' and the name of a field"))
+			return NULL;
+		n->name = parse_field_path(p);
+		if (!n->name)
+			return NULL;
+	}
+	if (!parse_expect(p, ')', offset ? "')' after offsetof(...)" : "')' after sizeof(...)"))
 		return NULL;
-	n->name = parse_field_path(p);
-	if (!n->name || !parse_expect(p, ')', "')' after offsetof(...)"))
-		return NULL;
-	n->at = source_join(p->source, word->at, p->last);
-	return parse_finish(p, n);
+	return parse_close(p, n, word->at);
 }
 
 /* Constants are always computed by the compiler, so this changes nothing. */
@@ -208,8 +200,8 @@ static struct node *parse_word(struct parser *p)
 		return n;
 	}
 	switch (t.word) {
-	case W_SIZEOF: parse_next(p); return parse_sizeof(p, &t);
-	case W_OFFSETOF: parse_next(p); return parse_offsetof(p, &t);
+	case W_SIZEOF:
+	case W_OFFSETOF: parse_next(p); return parse_sizeof(p, &t);
 	case W_TYPEINFO: parse_next(p); return parse_typeinfo(p, &t);
 	case W_COMPTIME: parse_next(p); return parse_comptime(p);
 	case W_TRUE:
@@ -248,16 +240,14 @@ static struct node *parse_record(struct parser *p, struct span from)
 		item->a = parse_expr(p);
 		if (!item->a)
 			return NULL;
-		item->at = source_join(p->source, name.at, p->last);
-		*end = parse_finish(p, item);
+		*end = parse_close(p, item, name.at);
 		if (!*end)
 			return NULL;
 		end = &item->next;
 	} while (parse_accept(p, ','));
 	if (!parse_expect(p, ')', "',' or ')'"))
 		return NULL;
-	n->at = source_join(p->source, from, p->last);
-	return parse_finish(p, n);
+	return parse_close(p, n, from);
 }
 
 static struct node *parse_cast(struct parser *p, struct span from)
@@ -294,8 +284,7 @@ static struct node *parse_tuple(struct parser *p, struct node *first, struct spa
 	}
 	if (!parse_expect(p, ')', "',' or ')'"))
 		return NULL;
-	n->at = source_join(p->source, from, p->last);
-	return parse_finish(p, n);
+	return parse_close(p, n, from);
 }
 
 static struct node *parse_in_brackets(struct parser *p, struct span from)
@@ -370,16 +359,23 @@ struct node *parse_primary(struct parser *p)
 /* ---- operators ---- */
 
 static const struct {
-	int kind, precedence;
-} binary_operators[] = {
-	{OP_OR, 1},  {OP_AND, 2}, {'|', 3}, {'^', 4},	{'&', 5},   {OP_EQ, 6},
-	{OP_NE, 6},  {'<', 7},	  {'>', 7}, {OP_LE, 7}, {OP_GE, 7}, {OP_SHL, 8},
-	{OP_SHR, 8}, {'+', 9},	  {'-', 9}, {'*', 10},	{'/', 10},  {'%', 10},
+	int op, precedence;
+} operators[] = {
+	{NODE_OP_OR, 1}, {NODE_OP_AND, 2}, {'|', 3},	     {'^', 4}, {'&', 5},
+	{NODE_OP_EQ, 6}, {NODE_OP_NE, 6},  {'<', 7},	     {'>', 7}, {NODE_OP_LE, 7},
+	{NODE_OP_GE, 7}, {NODE_OP_SHL, 8}, {NODE_OP_SHR, 8}, {'+', 9}, {'-', 9},
+	{'*', 10},	 {'/', 10},	   {'%', 10},
 };
 
 static struct node *parse_binary(struct parser *p, int least);
 
-/* ---- operators ---- */
+int op_precedence(int op)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
+		if (operators[i].op == op)
+			return operators[i].precedence;
+	return 0;
+}
 
 static int precedence_of(struct parser *p)
 {
@@ -388,10 +384,7 @@ static int precedence_of(struct parser *p)
 	if (kind == '/' && p->in_predicate && !p->nesting &&
 	    (parse_peek(p, 1)->kind == '{' || parse_peek(p, 1)->kind == T_END))
 		return 0;
-	for (size_t i = 0; i < sizeof(binary_operators) / sizeof(*binary_operators); i++)
-		if (binary_operators[i].kind == kind)
-			return binary_operators[i].precedence;
-	return 0;
+	return op_precedence(kind);
 }
 
 struct node *parse_expr(struct parser *p)
@@ -421,9 +414,8 @@ struct node *parse_expr(struct parser *p)
 	n->c = parse_expr(p);
 	if (!n->c)
 		return NULL;
-	n->at = source_join(p->source, from, p->last);
 	p->depth--;
-	return parse_finish(p, n);
+	return parse_close(p, n, from);
 }
 
 static struct node *parse_binary(struct parser *p, int least)
@@ -433,20 +425,14 @@ static struct node *parse_binary(struct parser *p, int least)
 
 	while (left) {
 		const int precedence = precedence_of(p);
-		struct node *n, *right;
+		struct node *right;
 		int op;
 
 		if (!precedence || precedence < least)
 			return left;
 		op = parse_next(p).kind;
 		right = parse_binary(p, precedence + 1);
-		n = right ? parse_node(p, N_BINARY, from) : NULL;
-		if (!n)
-			return NULL;
-		n->op = op;
-		n->a = left;
-		n->b = right;
-		left = parse_finish(p, n);
+		left = right ? parse_join(p, N_BINARY, from, op, left, right) : NULL;
 	}
 	return NULL;
 }
@@ -473,13 +459,10 @@ static struct node *parse_operand(struct parser *p, const struct token *op)
 	p->depth--;
 	if (!a || (step && !can_step(p, a, op->at)))
 		return NULL;
-	n = parse_node(p, step ? N_STEP : N_UNARY, op->at);
-	if (!n)
-		return NULL;
-	n->op = step ? op->op : op->kind;
-	n->prefix = true;
-	n->a = a;
-	return parse_finish(p, n);
+	n = parse_join(p, step ? N_STEP : N_UNARY, op->at, step ? op->op : op->kind, a, NULL);
+	if (n)
+		n->prefix = true;
+	return n;
 }
 
 struct node *parse_unary(struct parser *p)
@@ -512,18 +495,17 @@ static struct node *parse_field(struct parser *p, struct node *of, struct span f
 		return NULL;
 	}
 	parse_next(p);
-	n = parse_node(p, arrow ? N_ARROW : N_FIELD, from);
+	n = parse_join(p, arrow ? N_ARROW : N_FIELD, from, 0, of, NULL);
 	if (!n)
 		return NULL;
-	n->a = of;
 	n->name = t.kind == T_WORD ? t.text : NULL;
 	n->num = t.num;
-	return parse_finish(p, n);
+	return n;
 }
 
 static struct node *parse_index(struct parser *p, struct node *of, struct span from)
 {
-	struct node *n, *index;
+	struct node *index;
 
 	parse_next(p);
 	p->nesting++;
@@ -531,24 +513,14 @@ static struct node *parse_index(struct parser *p, struct node *of, struct span f
 	p->nesting--;
 	if (!index || !parse_expect(p, ']', "']' after the index"))
 		return NULL;
-	n = parse_node(p, N_INDEX, from);
-	if (!n)
-		return NULL;
-	n->a = of;
-	n->b = index;
-	return parse_finish(p, n);
+	return parse_join(p, N_INDEX, from, 0, of, index);
 }
 
 static struct node *parse_postfix_step(struct parser *p, struct node *a, struct span from)
 {
 	const struct token t = parse_next(p);
-	struct node *n = can_step(p, a, t.at) ? parse_node(p, N_STEP, from) : NULL;
 
-	if (!n)
-		return NULL;
-	n->op = t.op;
-	n->a = a;
-	return parse_finish(p, n);
+	return can_step(p, a, t.at) ? parse_join(p, N_STEP, from, t.op, a, NULL) : NULL;
 }
 
 static struct node *parse_postfix(struct parser *p)

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "lang/parse/pieces.h"
@@ -59,7 +60,7 @@ struct formatter {
 	} breaks;
 };
 
-static const struct piece *peek_ahead(const struct formatter *f, size_t ahead)
+static const struct script_piece *peek_ahead(const struct formatter *f, size_t ahead)
 {
 	const size_t i = f->next + ahead;
 
@@ -82,12 +83,13 @@ static const char *const numbers[] = {"int8",	"int16",  "int32",  "int64",  "uin
 				      "union",	"enum",	  "typeof", "char",   "int",	 "long",
 				      "short",	"void",	  "inet",   "const",  "unsigned"};
 
-#define IN(piece, kind, list) is_in(piece, kind, list, sizeof(list) / sizeof(*(list)))
+#define IN(piece, kind, list) is_in(piece, kind, list, ARRAY_SIZE(list))
 
-static bool is_in(const struct piece *p, enum piece_kind kind, const char *const *list, size_t n)
+static bool is_in(const struct script_piece *p, enum piece_kind kind, const char *const *list,
+		  size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (piece_is(p, kind, list[i]))
+		if (script_piece_is(p, kind, list[i]))
 			return true;
 	return false;
 }
@@ -98,7 +100,7 @@ static bool ends_value(enum role r)
 }
 
 /* The next piece that is not a comment, from `i` on. */
-static const struct piece *code_from(const struct formatter *f, size_t i)
+static const struct script_piece *code_from(const struct formatter *f, size_t i)
 {
 	while (i + 1 < f->pieces.n && f->pieces.at[i].kind == P_COMMENT)
 		i++;
@@ -110,7 +112,7 @@ static const struct piece *code_from(const struct formatter *f, size_t i)
 /* Whether the pieces between two brackets can be a type; `sure`: they can be nothing else. */
 static bool is_type(const struct formatter *f, size_t from, size_t to, bool *sure)
 {
-	const struct piece *p = f->pieces.at;
+	const struct script_piece *p = f->pieces.at;
 
 	*sure = IN(&p[from], P_WORD, numbers);
 	if (p[from].kind != P_WORD || from == to)
@@ -131,7 +133,7 @@ static bool is_type(const struct formatter *f, size_t from, size_t to, bool *sur
 /* Whether a ')' ends a cast: a type is before it, and a value follows. */
 static bool ends_cast(const struct formatter *f, const struct bracket *b)
 {
-	const struct piece *next = code_from(f, f->next + 1);
+	const struct script_piece *next = code_from(f, f->next + 1);
 	bool sure;
 
 	if (b->is_call || !is_type(f, b->piece + 1, f->next, &sure))
@@ -147,19 +149,19 @@ static bool ends_cast(const struct formatter *f, const struct bracket *b)
 /* A star after a type: no factor of a multiplication follows. */
 static bool is_type_star(const struct formatter *f)
 {
-	static const char *const behind[] = {")", ",", "]", "=", ";", "["};
+	static const char *const following[] = {")", ",", "]", "=", ";", "["};
 	size_t i = f->next;
 
 	while (piece_is_op(&f->pieces.at[i], "*"))
 		i++;
-	return IN(code_from(f, i), P_OP, behind);
+	return IN(code_from(f, i), P_OP, following);
 }
 
 /* (name=value, …) */
 static bool is_record_item(const struct formatter *f)
 {
 	const struct bracket *b = f->brackets.n ? &f->brackets.at[f->brackets.n - 1] : NULL;
-	const struct piece *p = &f->pieces.at[f->next];
+	const struct script_piece *p = &f->pieces.at[f->next];
 
 	return b && !b->is_call && piece_is_op(&f->pieces.at[b->piece], "(") && f->next > 1 &&
 	       p[-1].kind == P_WORD && (piece_is_op(&p[-2], "(") || piece_is_op(&p[-2], ","));
@@ -180,7 +182,7 @@ static void open_bracket(struct formatter *f, bool is_call)
 /* Whether an operator needs a blank before it; sets its role. */
 static bool classify_operator(struct formatter *f, enum role *role)
 {
-	const struct piece *p = peek_ahead(f, 0);
+	const struct script_piece *p = peek_ahead(f, 0);
 	const bool value = ends_value(f->role);
 
 	*role = ROLE_BINARY;
@@ -229,7 +231,7 @@ static bool classify_operator(struct formatter *f, enum role *role)
 	return true;
 }
 
-static enum role role_of_word(const struct piece *p)
+static enum role role_of_word(const struct script_piece *p)
 {
 	return p->kind == P_WORD ? (IN(p, P_WORD, keywords) ? ROLE_KEYWORD : ROLE_WORD)
 				 : ROLE_OPERAND;
@@ -256,7 +258,7 @@ static void can_break(struct formatter *f, size_t depth)
 		b->align = f->brackets.at[depth - 1].column;
 }
 
-static bool breaks_after(const struct formatter *f, const struct piece *p)
+static bool breaks_after(const struct formatter *f, const struct script_piece *p)
 {
 	return piece_is_op(p, ",") || piece_is_op(p, "&&") || piece_is_op(p, "||") ||
 	       (piece_is_op(p, ":") && !f->in_let);
@@ -264,7 +266,7 @@ static bool breaks_after(const struct formatter *f, const struct piece *p)
 
 static void line_add(struct formatter *f)
 {
-	const struct piece *p = peek_ahead(f, 0);
+	const struct script_piece *p = peek_ahead(f, 0);
 	const size_t depth = f->brackets.n;
 	enum role role = ROLE_OPERAND;
 	bool blank = true;
@@ -380,7 +382,7 @@ enum { LINE_LIMIT = 1 << 20, MAX_DEPTH = 250 };
 
 static void format_block(struct formatter *f, bool value);
 
-static const struct piece *peek(const struct formatter *f)
+static const struct script_piece *peek(const struct formatter *f)
 {
 	return peek_ahead(f, 0);
 }
@@ -395,7 +397,7 @@ static void empty_line(struct formatter *f)
 /* ---- comments ---- */
 
 /* A comment of several lines: lines that begin with a star are indented by one column. */
-static void put_comment(struct formatter *f, const struct piece *p)
+static void put_comment(struct formatter *f, const struct script_piece *p)
 {
 	const char *at = p->text, *const end = p->text + p->len;
 	bool stars = true;
@@ -428,7 +430,7 @@ static void put_comment(struct formatter *f, const struct piece *p)
 /* A comment or directive on lines of its own. */
 static void format_comment(struct formatter *f)
 {
-	const struct piece *p = peek(f);
+	const struct script_piece *p = peek(f);
 
 	if (f->line.len)
 		line_end(f);
@@ -457,22 +459,28 @@ static bool ends_line(const struct formatter *f)
 	return memcmp(peek(f)->text, "//", 2) == 0 || peek_ahead(f, 1)->lines;
 }
 
+/* Writes a comment or directive and ends the line; `own`: it has a line of its own. */
+static void put_aside(struct formatter *f, bool own)
+{
+	if (own) {
+		format_comment(f);
+		return;
+	}
+	line_add(f);
+	line_end(f);
+}
+
 /* A comment in the middle of a statement: the rest continues on the next line. */
 static void format_inside(struct formatter *f)
 {
-	const struct piece *p = peek(f);
+	const struct script_piece *p = peek(f);
 	const bool own = p->lines || p->kind == P_DIRECTIVE;
 
 	if (!own && !ends_line(f)) {
 		line_add(f);
 		return;
 	}
-	if (own) {
-		format_comment(f);
-	} else {
-		line_add(f);
-		line_end(f);
-	}
+	put_aside(f, own);
 	f->continued = true;
 }
 
@@ -482,7 +490,7 @@ static void format_inside(struct formatter *f)
 static bool is_short(const struct formatter *f)
 {
 	for (size_t i = 1;; i++) {
-		const struct piece *p = peek_ahead(f, i);
+		const struct script_piece *p = peek_ahead(f, i);
 
 		if (piece_is_op(p, "}"))
 			return i > 1;
@@ -518,7 +526,7 @@ static void format_until(struct formatter *f, const char *ends)
 	const size_t depth = f->brackets.n;
 
 	while (!f->failed) {
-		const struct piece *p = peek(f);
+		const struct script_piece *p = peek(f);
 
 		if (p->kind == P_END || p->kind == P_EDGE)
 			return;
@@ -549,7 +557,7 @@ static void begin_statement(struct formatter *f)
 	f->in_let = piece_is_word(peek(f), "let");
 }
 
-static bool is_block_word(const struct piece *p)
+static bool is_block_word(const struct script_piece *p)
 {
 	return piece_is_word(p, "if") || piece_is_word(p, "for") || piece_is_word(p, "while") ||
 	       piece_is_word(p, "unroll");
@@ -581,14 +589,8 @@ static void format_with_body(struct formatter *f, bool value)
 			i++;
 		if (!piece_is_word(peek_ahead(f, i), "else"))
 			break;
-		for (; i; i--) {
-			if (peek(f)->lines) {
-				format_comment(f);
-			} else {
-				line_add(f);
-				line_end(f);
-			}
-		}
+		for (; i; i--)
+			put_aside(f, peek(f)->lines);
 		f->continued = false;
 		line_add(f);
 		if (piece_is_word(peek(f), "if"))
@@ -603,7 +605,7 @@ static void format_with_body(struct formatter *f, bool value)
 
 static void format_statement(struct formatter *f, bool value)
 {
-	const struct piece *first = peek(f);
+	const struct script_piece *first = peek(f);
 
 	if (is_block_word(first)) {
 		format_with_body(f, value);
@@ -700,7 +702,7 @@ static void format_probe(struct formatter *f)
 {
 	begin_statement(f);
 	while (!f->failed) {
-		const struct piece *p = peek(f);
+		const struct script_piece *p = peek(f);
 
 		if (p->kind == P_EDGE) {
 			format_predicate(f);
@@ -725,14 +727,20 @@ static void format_probe(struct formatter *f)
 	}
 }
 
-static void format_line(struct formatter *f)
+/* Writes the ';' of an item that may have none. */
+static void end_item(struct formatter *f)
 {
-	begin_statement(f);
-	format_until(f, ";");
 	if (piece_is_op(peek(f), ";"))
 		f->next++;
 	line_puts(f, ";", false);
 	end_with_comments(f);
+}
+
+static void format_line(struct formatter *f)
+{
+	begin_statement(f);
+	format_until(f, ";");
+	end_item(f);
 }
 
 /* let @x = hash(10), which needs no semicolon. */
@@ -749,15 +757,12 @@ static void format_declaration(struct formatter *f)
 		if (last)
 			break;
 	}
-	if (piece_is_op(peek(f), ";"))
-		f->next++;
-	line_puts(f, ";", false);
-	end_with_comments(f);
+	end_item(f);
 }
 
 static void format_c(struct formatter *f)
 {
-	const struct piece *p = peek(f);
+	const struct script_piece *p = peek(f);
 
 	buf_put(&f->line, p->text, p->len);
 	f->next++;
@@ -766,7 +771,7 @@ static void format_c(struct formatter *f)
 
 enum item { ITEM_NONE, ITEM_COMMENT, ITEM_LINE, ITEM_BLOCK };
 
-static enum item item_of(const struct piece *p)
+static enum item item_of(const struct script_piece *p)
 {
 	if (p->kind == P_COMMENT || p->kind == P_DIRECTIVE || piece_is_op(p, ";"))
 		return ITEM_COMMENT;

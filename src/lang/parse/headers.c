@@ -167,7 +167,7 @@ bool headers_include(struct headers *h, const char *name, unsigned int order)
 
 static const char *skip_blanks(const char *s, const char *end)
 {
-	while (s < end && isspace((unsigned char)*s))
+	while (s < end && lex_is_blank(*s))
 		s++;
 	return s;
 }
@@ -219,7 +219,7 @@ static bool put_number(const char *s, const char *end, struct buf *to)
 			any = true;
 		} else if (forced > s) {
 			next = forced;
-		} else if (isspace((unsigned char)*s)) {
+		} else if (lex_is_blank(*s)) {
 			buf_putc(to, ' ');
 			next = s + 1;
 		} else if (strchr("()+-*/%|&^~<>=!?:", *s) && *s) {
@@ -252,7 +252,7 @@ bool headers_number(struct headers *h, const char *name, size_t len, struct buf 
 	h->script_first = false;
 	if (ok) {
 		from = skip_blanks(full.data, full.data + full.len);
-		for (end = full.data + full.len; end > from && isspace((unsigned char)end[-1]);)
+		for (end = full.data + full.len; end > from && lex_is_blank(end[-1]);)
 			end--;
 		ok = !((size_t)(end - from) == len && !memcmp(from, name, len)) &&
 		     put_number(from, end, to);

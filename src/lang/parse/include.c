@@ -19,6 +19,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "lang/parse/lexer.h"
 
@@ -103,11 +104,9 @@ int pp_add_file(struct lexer *l, const char *name, struct span by, struct span *
 		return -ENOENT;
 	if (read_before(&l->pp, path))
 		return 0;
-	f = arena_alloc(l->arena, sizeof(*f));
-	if (!f) {
-		lex_no_memory(l);
+	f = lex_alloc(l, sizeof(*f));
+	if (!f)
 		return -ENOMEM;
-	}
 	if (l->pp.nr_files++ >= PP_MAX_FILES) {
 		lex_error(l, by, "more than %d files are included", PP_MAX_FILES);
 		return -E2BIG;
@@ -225,11 +224,11 @@ static bool find_header(const struct pp_headers *h, const char *name, struct buf
 	for (const char *const *dir = h->opt ? h->opt->include_dirs : NULL; dir && *dir; dir++)
 		if (is_file(path, *dir, strlen(*dir), "", name))
 			return true;
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
 		for (size_t k = 0; k < MOST_ROOTS && h->roots[k][0]; k++)
 			if (is_file(path, h->roots[k], strlen(h->roots[k]), folders[i], name))
 				return true;
-	for (size_t i = 0; i < sizeof(system_folders) / sizeof(system_folders[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(system_folders); i++)
 		if (is_file(path, system_folders[i], strlen(system_folders[i]), "", name))
 			return true;
 	return false;
@@ -289,11 +288,9 @@ static struct pp_headers *headers_of(struct lexer *l)
 
 	if (h || (l->opt && (l->opt->no_files || l->opt->no_headers)))
 		return h;
-	h = arena_alloc(l->arena, sizeof(*h));
-	if (!h) {
-		lex_no_memory(l);
+	h = lex_alloc(l, sizeof(*h));
+	if (!h)
 		return NULL;
-	}
 	h->files.read = read_file;
 	h->files.is_kernel = is_kernel;
 	h->opt = l->opt;
@@ -352,7 +349,7 @@ static void report_missing(struct lexer *l, const struct pp_headers *h, const ch
 		put_place(&places, *dir, strlen(*dir));
 	for (size_t k = 0; k < MOST_ROOTS && h->roots[k][0]; k++)
 		put_place(&places, h->roots[k], strlen(h->roots[k]));
-	for (size_t i = 0; i < sizeof(system_folders) / sizeof(system_folders[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(system_folders); i++)
 		put_place(&places, system_folders[i], strlen(system_folders[i]));
 	lex_error(l, at, "'%s' file not found", name);
 	source_hint(l->source, "looked in %s", buf_str(&places));
@@ -406,7 +403,7 @@ static bool read_headers(struct lexer *l, struct pp_headers *h)
 		h->known = headers_new(&h->files, &l->pp);
 		if (!h->known)
 			return false;
-		for (size_t i = 0; i < sizeof(predefined) / sizeof(predefined[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(predefined); i++)
 			headers_define(h->known, predefined[i].name, predefined[i].body);
 		if (headers_include(h->known, "linux/kconfig.h", 0))
 			headers_define(h->known, "__KERNEL__", "1");

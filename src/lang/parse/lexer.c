@@ -7,6 +7,9 @@
 
 #include <stdio.h>
 
+#include "base/array.h"
+#include "base/num.h"
+
 /* ---- numbers and strings ---- */
 
 /* Suffixes of numbers. Those of C have no effect: all numbers have 64 bits. */
@@ -33,14 +36,6 @@ static const struct {
 
 enum { FIRST_DURATION = 8, MAX_SUFFIX = 4 };
 
-static int digit_value(char c)
-{
-	if (lex_is_digit(c))
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-}
-
 static bool suffix_is(const char *s, size_t len, size_t i)
 {
 	if (strlen(suffixes[i].text) != len)
@@ -54,7 +49,7 @@ static bool suffix_is(const char *s, size_t len, size_t i)
 
 bool lex_suffix(const char *s, size_t len, uint64_t *factor)
 {
-	for (size_t i = 0; len <= MAX_SUFFIX && i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+	for (size_t i = 0; len <= MAX_SUFFIX && i < ARRAY_SIZE(suffixes); i++) {
 		if (suffix_is(s, len, i)) {
 			*factor = suffixes[i].factor;
 			return true;
@@ -74,7 +69,7 @@ static void read_digits(struct digits *d, unsigned int base)
 	bool any = false;
 
 	for (; d->p < d->end; d->p++) {
-		const unsigned int v = (unsigned int)digit_value(*d->p);
+		const unsigned int v = (unsigned int)num_hex_digit(*d->p);
 
 		if (*d->p == '_')
 			continue;
@@ -157,16 +152,16 @@ static int read_escape(const char **p, const char *end)
 	const unsigned int base = hex ? 16 : 8;
 	int value = 0, digits = 0;
 
-	for (size_t i = 0; i < sizeof(escapes) / sizeof(*escapes); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(escapes); i++) {
 		if (escapes[i][0] == **p) {
 			++*p;
 			return escapes[i][1];
 		}
 	}
 	for (const char *q = *p + hex; q < end && digits < (hex ? 2 : 3); q++, digits++) {
-		if ((unsigned int)digit_value(*q) >= base)
+		if ((unsigned int)num_hex_digit(*q) >= base)
 			break;
-		value = value * (int)base + digit_value(*q);
+		value = value * (int)base + num_hex_digit(*q);
 	}
 	if (!digits || value > 255)
 		return -1;
@@ -184,9 +179,8 @@ void lex_string(struct lexer *l, struct lex_input *in, struct token *t)
 		close += *close == '\\' && end - close > 1 && close[1] != '\n' ? 2 : 1;
 	t->kind = T_STRING;
 	t->at.to = in->pos = (uint32_t)(close - text) + (close < end && *close == '"');
-	out = arena_alloc(l->arena, (size_t)(close - p) + 1);
+	out = lex_alloc(l, (size_t)(close - p) + 1);
 	if (!out) {
-		lex_no_memory(l);
 		t->kind = T_END;
 		return;
 	}
@@ -238,21 +232,36 @@ static const struct {
 	unsigned int len;
 	int kind, op;
 } operators[] = {
-	{"<<=", 3, T_ASSIGN, OP_SHL}, {">>=", 3, T_ASSIGN, OP_SHR}, {"<<", 2, OP_SHL, 0},
-	{">>", 2, OP_SHR, 0},	      {"<=", 2, OP_LE, 0},	    {">=", 2, OP_GE, 0},
-	{"==", 2, OP_EQ, 0},	      {"!=", 2, OP_NE, 0},	    {"&&", 2, OP_AND, 0},
-	{"||", 2, OP_OR, 0},	      {"++", 2, T_INC, '+'},	    {"--", 2, T_DEC, '-'},
-	{"->", 2, T_ARROW, 0},	      {"..", 2, T_RANGE, 0},	    {"+=", 2, T_ASSIGN, '+'},
-	{"-=", 2, T_ASSIGN, '-'},     {"*=", 2, T_ASSIGN, '*'},	    {"/=", 2, T_ASSIGN, '/'},
-	{"%=", 2, T_ASSIGN, '%'},     {"&=", 2, T_ASSIGN, '&'},	    {"|=", 2, T_ASSIGN, '|'},
-	{"^=", 2, T_ASSIGN, '^'},     {"=", 1, T_ASSIGN, 0},
+	{"<<=", 3, T_ASSIGN, NODE_OP_SHL},
+	{">>=", 3, T_ASSIGN, NODE_OP_SHR},
+	{"<<", 2, NODE_OP_SHL, 0},
+	{">>", 2, NODE_OP_SHR, 0},
+	{"<=", 2, NODE_OP_LE, 0},
+	{">=", 2, NODE_OP_GE, 0},
+	{"==", 2, NODE_OP_EQ, 0},
+	{"!=", 2, NODE_OP_NE, 0},
+	{"&&", 2, NODE_OP_AND, 0},
+	{"||", 2, NODE_OP_OR, 0},
+	{"++", 2, T_INC, '+'},
+	{"--", 2, T_DEC, '-'},
+	{"->", 2, T_ARROW, 0},
+	{"..", 2, T_RANGE, 0},
+	{"+=", 2, T_ASSIGN, '+'},
+	{"-=", 2, T_ASSIGN, '-'},
+	{"*=", 2, T_ASSIGN, '*'},
+	{"/=", 2, T_ASSIGN, '/'},
+	{"%=", 2, T_ASSIGN, '%'},
+	{"&=", 2, T_ASSIGN, '&'},
+	{"|=", 2, T_ASSIGN, '|'},
+	{"^=", 2, T_ASSIGN, '^'},
+	{"=", 1, T_ASSIGN, 0},
 };
 
 static const char single[] = "+-*/%&|^~!<>?:;,.(){}[]";
 
 enum word lex_word(const char *s, size_t len)
 {
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (strlen(words[i].text) == len && !memcmp(words[i].text, s, len))
 			return words[i].word;
 	return W_NONE;
@@ -289,6 +298,15 @@ void lex_no_memory(struct lexer *l)
 	if (!l->stop && !l->headers)
 		source_error(l->source, (struct span){0, 0}, "the script is too large");
 	l->stop = true;
+}
+
+void *lex_alloc(struct lexer *l, size_t size)
+{
+	void *m = arena_alloc(l->arena, size);
+
+	if (!m)
+		lex_no_memory(l);
+	return m;
 }
 
 /* Whether a file that a script names is a header of C, by its name. */
@@ -395,7 +413,7 @@ int lex_char(struct lexer *l)
 		if (c == '\n') {
 			in->line_start = !in->expansion;
 			in->pos++;
-		} else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
+		} else if (lex_is_blank(c)) {
 			in->pos++;
 		} else if (c == '\\' && in->end - in->pos > 1 && text[in->pos + 1] == '\n') {
 			in->pos += 2;
@@ -476,7 +494,7 @@ static void read_operator(struct lexer *l, struct lex_input *in, struct token *t
 	const char *const text = l->source->text.data + in->pos;
 	const size_t left = in->end - in->pos;
 
-	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
 		if (operators[i].len <= left &&
 		    !memcmp(text, operators[i].text, operators[i].len)) {
 			t->kind = operators[i].kind;

@@ -121,6 +121,8 @@ enum word lex_peek_word(struct lexer *l);
 void lex_error(struct lexer *l, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void lex_no_memory(struct lexer *l);
+/* Memory of the arena; NULL, with an error, if there is none. */
+void *lex_alloc(struct lexer *l, size_t size);
 
 enum word lex_word(const char *s, size_t len);
 
@@ -132,6 +134,11 @@ static inline bool lex_is_name_start(char c)
 static inline bool lex_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
+}
+
+static inline bool lex_is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 static inline bool lex_is_name(char c)

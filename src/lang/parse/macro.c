@@ -151,8 +151,7 @@ void parse_macro(struct parser *p)
 	if (!m)
 		return;
 	if (!parse_params(p, m))
-		while (!parse_at(p, '{') && !parse_at(p, '}') && !parse_at(p, T_END))
-			parse_next(p);
+		parse_skip_to_body(p);
 	from = parse_tok(p)->at;
 	p->macro = m;
 	if (parse_block(p, &m->body, true)) {
@@ -165,6 +164,12 @@ void parse_macro(struct parser *p)
 /* ---- copies ---- */
 
 static struct node *copy(struct walk *w, const struct expansion *x, const struct node *n);
+
+static void *give_up(struct walk *w, void *result)
+{
+	w->failed = true;
+	return result;
+}
 
 static struct node *copy_list(struct walk *w, const struct expansion *x, const struct node *list)
 {
@@ -184,10 +189,8 @@ static struct type_name *copy_type(struct walk *w, const struct expansion *x,
 {
 	struct type_name *c = parse_alloc(w->p, sizeof(*c));
 
-	if (!c) {
-		w->failed = true;
-		return NULL;
-	}
+	if (!c)
+		return give_up(w, NULL);
 	*c = *t;
 	if (t->count)
 		c->count = copy(w, x, t->count);
@@ -265,8 +268,7 @@ static struct node *copy(struct walk *w, const struct expansion *x, const struct
 	if (!c) {
 		if (!w->p->lex.stop)
 			lex_error(&w->p->lex, n->at, "the macros of this script become too much");
-		w->failed = true;
-		return NULL;
+		return give_up(w, NULL);
 	}
 	*c = *n;
 	c->next = NULL;
@@ -300,7 +302,7 @@ static bool takes(const struct macro_param *param, const struct node *arg)
 	return param->kind == N_NAME || param->type || (param->kind == arg->kind && !arg->has_keys);
 }
 
-static bool report_wrong_args(struct walk *w, const struct node *n, const struct macro_def *m,
+static void report_wrong_args(struct walk *w, const struct node *n, const struct macro_def *m,
 			      unsigned int given)
 {
 	const struct node *arg = n->list;
@@ -308,7 +310,7 @@ static bool report_wrong_args(struct walk *w, const struct node *n, const struct
 	if (given != m->nr_params) {
 		lex_error(&w->p->lex, n->at, "%s '%s' takes %u argument%s, not %u", kind_of(m),
 			  m->name, m->nr_params, m->nr_params == 1 ? "" : "s", given);
-		return false;
+		return;
 	}
 	for (unsigned int i = 0; i < given; i++, arg = arg->next)
 		if (!takes(&m->params[i], arg))
@@ -316,7 +318,6 @@ static bool report_wrong_args(struct walk *w, const struct node *n, const struct
 				  "macro '%s' needs a %s as argument %u, its %s%s", m->name,
 				  m->params[i].kind == N_VAR ? "variable" : "map", i + 1,
 				  m->params[i].kind == N_VAR ? "$" : "@", m->params[i].name);
-	return false;
 }
 
 /*
@@ -325,7 +326,7 @@ static bool report_wrong_args(struct walk *w, const struct node *n, const struct
  */
 static struct macro_def *choose(struct walk *w, struct node *n, struct expansion *x)
 {
-	struct macro_def *last = NULL;
+	struct macro_def *nearest = NULL;
 	unsigned int given = 0;
 
 	for (struct node *a = n->list; a; a = a->next, given++)
@@ -336,15 +337,15 @@ static struct macro_def *choose(struct walk *w, struct node *n, struct expansion
 
 		if (strcmp(m->name, n->name) != 0)
 			continue;
-		last = m;
+		if (!nearest || nearest->nr_params != given)
+			nearest = m;
 		while (given == m->nr_params && i < given && takes(&m->params[i], x->args[i]))
 			i++;
 		if (given == m->nr_params && i == given)
 			return m;
 	}
-	report_wrong_args(w, n, last, given);
-	w->failed = true;
-	return NULL;
+	report_wrong_args(w, n, nearest, given);
+	return give_up(w, NULL);
 }
 
 static bool add_text(struct walk *w, struct expansion *x, const struct node *n)
@@ -382,10 +383,8 @@ static struct node *make_let(struct walk *w, const struct expansion *x, const ch
 	if (let && var)
 		*var = (struct node){
 			.kind = N_VAR, .at = at, .height = 1, .name = own_name(x, name)};
-	if (!let || !var || !var->name) {
-		w->failed = true;
-		return NULL;
-	}
+	if (!let || !var || !var->name)
+		return give_up(w, NULL);
 	*let = (struct node){.kind = N_LET, .at = at, .name = var->name, .type = type};
 	let->a = var;
 	let->b = value;
@@ -401,10 +400,8 @@ static struct node *make_call(struct walk *w, struct expansion *x, struct node *
 	const struct macro_def *m = x->macro;
 	struct node *call = parse_alloc(w->p, sizeof(*call)), **end;
 
-	if (!call) {
-		w->failed = true;
-		return body;
-	}
+	if (!call)
+		return give_up(w, body);
 	*call = (struct node){.kind = N_FUNC, .at = body->at, .name = m->name, .a = body};
 	end = &call->list;
 	for (unsigned int i = 0; i < m->nr_params && !w->failed; i++) {
@@ -429,17 +426,14 @@ static struct node *replace(struct walk *w, struct node *n)
 	if (m->active) {
 		lex_error(&w->p->lex, n->at, "%s '%s' %s itself", kind_of(m), m->name,
 			  m->is_function ? "calls" : "uses");
-		w->failed = true;
-		return n;
+		return give_up(w, n);
 	}
 	x.macro = m;
 	if (!m->is_function && !add_text(w, &x, n))
 		return n;
 	c = parse_alloc(w->p, sizeof(*c));
-	if (!c) {
-		w->failed = true;
-		return n;
-	}
+	if (!c)
+		return give_up(w, n);
 	*c = (struct node){.kind = N_BLOCK, .at = n->at, .height = 1};
 	c->list = copy_list(w, &x, m->body);
 	m->active = m->used = true;
@@ -447,10 +441,8 @@ static struct node *replace(struct walk *w, struct node *n)
 	m->active = false;
 	if (!w->failed && m->is_function && parse_finish(w->p, c))
 		c = make_call(w, &x, c);
-	if (w->failed || !parse_finish(w->p, c)) {
-		w->failed = true;
-		return n;
-	}
+	if (w->failed || !parse_finish(w->p, c))
+		return give_up(w, n);
 	if (!m->is_function && c->list && c->list->is_value)
 		c = c->list->a;
 	c->next = next;
@@ -479,8 +471,7 @@ static struct node *walk(struct walk *w, struct node *n)
 		return n;
 	if (++w->depth > MAX_WALK) {
 		lex_error(&w->p->lex, n->at, "macros are nested too deeply");
-		w->failed = true;
-		return n;
+		return give_up(w, n);
 	}
 	if (n->a)
 		n->a = walk(w, n->a);
@@ -592,8 +583,8 @@ void parse_function(struct parser *p)
 		return;
 	m->is_function = true;
 	good = parse_head(p, m);
-	while (!good && !parse_at(p, '{') && !parse_at(p, '}') && !parse_at(p, T_END))
-		parse_next(p);
+	if (!good)
+		parse_skip_to_body(p);
 	if (!parse_block(p, &m->body, false) || !good || !*m->name)
 		return;
 	macro_add(p, m);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "lang/parse/parser.h"
 
 /* ---- import "FILE"; ---- */
@@ -27,7 +28,7 @@ static bool ends_in(const char *s, const char *end)
 
 static void import_file(struct parser *p, const char *path, struct span at)
 {
-	struct import *i, **end = &p->imports;
+	struct import_file *i, **end = &p->imports;
 	struct span text;
 	int r;
 
@@ -41,7 +42,7 @@ static void import_file(struct parser *p, const char *path, struct span at)
 	i = r > 0 ? parse_alloc(p, sizeof(*i)) : NULL;
 	if (!i)
 		return;
-	*i = (struct import){.depth = p->lex.nr_in, .text = text, .by = at};
+	*i = (struct import_file){.depth = p->lex.nr_in, .text = text, .by = at};
 	if (lex_top(&p->lex)->expansion)
 		i->depth--;
 	while (*end)
@@ -115,7 +116,7 @@ struct point_reader {
 
 bool parse_has_paths(const char *kind, size_t len)
 {
-	for (size_t i = 0; i < sizeof(with_paths) / sizeof(*with_paths); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(with_paths); i++)
 		if (strlen(with_paths[i]) == len && !memcmp(with_paths[i], kind, len))
 			return true;
 	return false;
@@ -125,11 +126,6 @@ bool parse_has_paths(const char *kind, size_t len)
 static bool slash_belongs(const struct point_reader *r)
 {
 	return r->nr_parts > 1 && parse_has_paths(r->out.data, strlen(r->out.data));
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 /* Copies a quoted text. False if it is not closed. */
@@ -179,12 +175,12 @@ static bool read_param(struct point_reader *r)
 /* Skips blanks around a colon, as in "kprobe : f". False if they end the attach point. */
 static bool skip_blanks(struct point_reader *r)
 {
-	const bool behind = r->in->pos && r->text[r->in->pos - 1] == ':';
+	const bool after_colon = r->in->pos && r->text[r->in->pos - 1] == ':';
 	uint32_t to = r->in->pos;
 
-	while (to < r->in->end && is_blank(r->text[to]))
+	while (to < r->in->end && lex_is_blank(r->text[to]))
 		to++;
-	if (to == r->in->end || (r->text[to] != ':' && !behind))
+	if (to == r->in->end || (r->text[to] != ':' && !after_colon))
 		return false;
 	r->in->pos = to;
 	return true;
@@ -196,7 +192,7 @@ static bool read_parts(struct point_reader *r)
 	while (r->in->pos < r->in->end) {
 		const char c = r->text[r->in->pos];
 
-		if (is_blank(c)) {
+		if (lex_is_blank(c)) {
 			if (!skip_blanks(r))
 				break;
 			continue;
@@ -269,7 +265,7 @@ static uint32_t point_end(const struct point_reader *r, uint32_t from)
 {
 	uint32_t to = r->in->pos;
 
-	while (to > from && is_blank(r->text[to - 1]))
+	while (to > from && lex_is_blank(r->text[to - 1]))
 		to--;
 	return to;
 }
@@ -345,13 +341,6 @@ static bool parse_predicate(struct parser *p, struct probe_def *d)
 	return d->predicate && parse_expect(p, '/', "'/' at the end of the predicate");
 }
 
-/* Skips to the '{' of the body, if there is one before the next probe. */
-static void skip_to_body(struct parser *p)
-{
-	while (!parse_at(p, '{') && !parse_at(p, '}') && !parse_at(p, T_END))
-		parse_next(p);
-}
-
 void parse_probe(struct parser *p)
 {
 	struct probe_def *d = parse_alloc(p, sizeof(*d));
@@ -361,11 +350,11 @@ void parse_probe(struct parser *p)
 		return;
 	from = lex_top(&p->lex)->pos;
 	if (!parse_points(p, &d->points) || !parse_predicate(p, d)) {
-		skip_to_body(p);
+		parse_skip_to_body(p);
 	} else if (!parse_at(p, '{')) {
 		parse_unexpected(p, d->predicate ? "'{' after the predicate"
 						 : "'{', '/' or ',' after the probe");
-		skip_to_body(p);
+		parse_skip_to_body(p);
 	}
 	if (!parse_at(p, '{')) {
 		/* Skip it, so that the parser makes progress. */
@@ -439,6 +428,12 @@ bool parse_expect(struct parser *p, int kind, const char *what)
 	return false;
 }
 
+void parse_skip_to_body(struct parser *p)
+{
+	while (!parse_at(p, '{') && !parse_at(p, '}') && !parse_at(p, T_END))
+		parse_next(p);
+}
+
 bool parse_enter(struct parser *p)
 {
 	if (p->depth >= PARSE_MAX_DEPTH) {
@@ -454,11 +449,7 @@ bool parse_enter(struct parser *p)
 
 void *parse_alloc(struct parser *p, size_t size)
 {
-	void *m = arena_alloc(p->lex.arena, size);
-
-	if (!m)
-		lex_no_memory(&p->lex);
-	return m;
+	return lex_alloc(&p->lex, size);
 }
 
 struct node *parse_node(struct parser *p, enum node_kind kind, struct span from)
@@ -478,6 +469,13 @@ static uint32_t higher(uint32_t height, const struct node *child)
 	return child && child->height >= height ? child->height + 1 : height;
 }
 
+static uint32_t higher_of_list(uint32_t height, const struct node *list, bool whole)
+{
+	for (const struct node *n = list; n; n = whole ? n->next : NULL)
+		height = higher(height, n);
+	return height;
+}
+
 static uint32_t higher_of_type(uint32_t height, const struct type_name *t)
 {
 	height = higher(higher(height, t->count), t->of);
@@ -488,18 +486,13 @@ static uint32_t higher_of_type(uint32_t height, const struct type_name *t)
 
 struct node *parse_finish(struct parser *p, struct node *n)
 {
-	uint32_t height = 1;
-
-	height = higher(height, n->a);
-	height = higher(height, n->b);
-	height = higher(height, n->c);
 	/* Bodies of statements are lists, too. */
-	for (const struct node *s = n->kind > N_EXPR ? n->b : NULL; s; s = s->next)
-		height = higher(height, s);
-	for (const struct node *s = n->kind > N_EXPR ? n->c : NULL; s; s = s->next)
-		height = higher(height, s);
-	for (const struct node *s = n->list; s; s = s->next)
-		height = higher(height, s);
+	const bool has_lists = n->kind > N_EXPR;
+	uint32_t height = higher(1, n->a);
+
+	height = higher_of_list(height, n->b, has_lists);
+	height = higher_of_list(height, n->c, has_lists);
+	height = higher_of_list(height, n->list, true);
 	if (n->type)
 		height = higher_of_type(height, n->type);
 	if (height > AST_MAX_HEIGHT) {
@@ -510,25 +503,29 @@ struct node *parse_finish(struct parser *p, struct node *n)
 	return n;
 }
 
-/* ---- items ---- */
-
-/* After something that is not an item: skips to after the next block, or to the end. */
-static void skip_item(struct parser *p)
+struct node *parse_close(struct parser *p, struct node *n, struct span from)
 {
-	unsigned int open = 0;
-
-	while (!parse_at(p, T_END)) {
-		const int kind = parse_next(p).kind;
-
-		if (kind == '{')
-			open++;
-		else if (kind == '}' && (!open || !--open))
-			return;
-	}
+	n->at = source_join(p->source, from, p->last);
+	return parse_finish(p, n);
 }
 
-/* After an error: skips to after the ';' or '}' that ends the item. */
-static void skip_to_semicolon(struct parser *p)
+struct node *parse_join(struct parser *p, enum node_kind kind, struct span from, int op,
+			struct node *a, struct node *b)
+{
+	struct node *n = parse_node(p, kind, from);
+
+	if (!n)
+		return NULL;
+	n->op = op;
+	n->a = a;
+	n->b = b;
+	return parse_finish(p, n);
+}
+
+/* ---- items ---- */
+
+/* After an error: skips to after the next block, or with `semicolon` to after a ';' before it. */
+static void skip_item(struct parser *p, bool semicolon)
 {
 	unsigned int open = 0;
 
@@ -536,7 +533,7 @@ static void skip_to_semicolon(struct parser *p)
 		const int kind = parse_next(p).kind;
 
 		open += kind == '{';
-		if ((kind == ';' && !open) || (kind == '}' && (!open || !--open)))
+		if ((kind == ';' && semicolon && !open) || (kind == '}' && (!open || !--open)))
 			return;
 	}
 }
@@ -579,13 +576,13 @@ static void parse_config(struct parser *p)
 	parse_next(p);
 	if (!parse_expect(p, T_ASSIGN, "'=' after config") ||
 	    !parse_expect(p, '{', "'{' after 'config ='")) {
-		skip_item(p);
+		skip_item(p, false);
 		return;
 	}
 	while (!parse_at(p, '}') && !parse_at(p, T_END)) {
 		if (!parse_config_item(p) ||
 		    (!parse_at(p, '}') && !parse_expect(p, ';', "';' after the setting"))) {
-			skip_item(p);
+			skip_item(p, false);
 			return;
 		}
 	}
@@ -628,8 +625,8 @@ static bool parse_map_decl(struct parser *p)
 /* Starts the next file that the current input imports; `any`: that any input imports. */
 static bool start_import(struct parser *p, bool any)
 {
-	for (struct import **i = &p->imports; *i; i = &(*i)->next) {
-		struct import *const found = *i;
+	for (struct import_file **i = &p->imports; *i; i = &(*i)->next) {
+		struct import_file *const found = *i;
 
 		if (found->depth == p->lex.nr_in || any) {
 			*i = found->next;
@@ -655,7 +652,7 @@ static void parse_item(struct parser *p)
 	case W_TYPEDEF: parse_definition(p, w == W_TYPEDEF); break;
 	case W_LET:
 		if (!parse_map_decl(p))
-			skip_to_semicolon(p);
+			skip_item(p, true);
 		break;
 	case W_FN: parse_function(p); break;
 	default: parse_probe(p);

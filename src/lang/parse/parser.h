@@ -42,8 +42,8 @@ struct macro_def {
 };
 
 /* A file that is read after the item that imports it. */
-struct import {
-	struct import *next;
+struct import_file {
+	struct import_file *next;
 	unsigned int depth; /* open inputs at the import */
 	struct span text, by;
 };
@@ -60,7 +60,7 @@ struct parser {
 	unsigned int nesting; /* … unless brackets are open */
 	struct macro_def *macros;
 	struct macro_def *macro; /* the one whose body is being read, or NULL */
-	struct import *imports;
+	struct import_file *imports;
 	struct map types;  /* names of the script's and of headers' typedefs, by their hash */
 	bool reported_end; /* the error that the script ends too early */
 
@@ -98,6 +98,9 @@ bool parse_accept(struct parser *p, int kind);
 bool parse_expect(struct parser *p, int kind, const char *what);
 void parse_unexpected(struct parser *p, const char *expected);
 
+/* After an error: skips to the '{' of a body, if there is one before the next '}'. */
+void parse_skip_to_body(struct parser *p);
+
 /* Enters one level; false, with an error, if it is too deep. depth-- leaves it. */
 bool parse_enter(struct parser *p);
 
@@ -110,6 +113,13 @@ struct node *parse_node(struct parser *p, enum node_kind kind, struct span from)
 
 /* Sets the height of a node after its children; NULL, with an error, if it is too high. */
 struct node *parse_finish(struct parser *p, struct node *n);
+
+/* The same for a node that was made before its text was read, which ends with the last token. */
+struct node *parse_close(struct parser *p, struct node *n, struct span from);
+
+/* A finished node with one or two parts (b may be NULL), which ends with the last token. */
+struct node *parse_join(struct parser *p, enum node_kind kind, struct span from, int op,
+			struct node *a, struct node *b);
 
 /* ---- grammar ---- */
 

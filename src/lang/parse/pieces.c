@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "lang/parse/parser.h"
 
@@ -25,34 +26,29 @@ static const char *const operators[] = {
 
 static void push(struct scan *s, enum piece_kind kind, uint32_t to)
 {
-	struct piece *p = vec_push(s->to);
+	struct script_piece *p = vec_push(s->to);
 
 	if (!p) {
 		s->rc = -ENOMEM;
 		return;
 	}
-	*p = (struct piece){kind, s->text + s->pos, to - s->pos, s->lines};
+	*p = (struct script_piece){kind, s->text + s->pos, to - s->pos, s->lines};
 	s->lines = 0;
 	s->pos = to;
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 static bool at_line_start(const struct scan *s)
 {
 	uint32_t i = s->pos;
 
-	while (i && is_blank(s->text[i - 1]) && s->text[i - 1] != '\n')
+	while (i && lex_is_blank(s->text[i - 1]) && s->text[i - 1] != '\n')
 		i--;
 	return !i || s->text[i - 1] == '\n';
 }
 
 static void skip_blanks(struct scan *s)
 {
-	for (; s->pos < s->end && is_blank(s->text[s->pos]); s->pos++)
+	for (; s->pos < s->end && lex_is_blank(s->text[s->pos]); s->pos++)
 		s->lines += s->text[s->pos] == '\n';
 }
 
@@ -71,7 +67,7 @@ static bool scan_comment(struct scan *s)
 
 	if (c == '#' && at_line_start(s)) {
 		to = line_end_of(s, s->pos);
-		while (to > s->pos && is_blank(s->text[to - 1]))
+		while (to > s->pos && lex_is_blank(s->text[to - 1]))
 			to--;
 		push(s, P_DIRECTIVE, to);
 		return true;
@@ -80,7 +76,7 @@ static bool scan_comment(struct scan *s)
 	    (s->text[s->pos + 1] != '/' && s->text[s->pos + 1] != '*'))
 		return false;
 	to = lex_skip(s->text, s->pos, s->end);
-	while (s->text[s->pos + 1] == '/' && is_blank(s->text[to - 1]))
+	while (s->text[s->pos + 1] == '/' && lex_is_blank(s->text[to - 1]))
 		to--;
 	push(s, P_COMMENT, to);
 	return true;
@@ -95,7 +91,7 @@ static uint32_t name_end(const struct scan *s, uint32_t at)
 
 static void scan_operator(struct scan *s)
 {
-	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
 		const size_t len = strlen(operators[i]);
 
 		if (s->end - s->pos >= len && !memcmp(s->text + s->pos, operators[i], len)) {
@@ -135,7 +131,7 @@ static bool more(struct scan *s)
 	return s->pos < s->end && s->rc == 0;
 }
 
-static const struct piece *last(const struct scan *s)
+static const struct script_piece *last(const struct scan *s)
 {
 	return &s->to->at[s->to->n - 1];
 }
@@ -169,7 +165,7 @@ static bool ends_predicate(const struct scan *s)
 	while (i < s->end) {
 		const uint32_t to = lex_skip(s->text, i, s->end);
 
-		if (is_blank(s->text[i]))
+		if (lex_is_blank(s->text[i]))
 			i++;
 		else if (s->text[i] == '/' && to > i)
 			i = to;
@@ -204,12 +200,12 @@ static void scan_predicate(struct scan *s)
 /* Skips blanks around a colon, as in "kprobe : f"; `at` itself if they end the attach point. */
 static uint32_t around_colon(const struct scan *s, uint32_t at)
 {
-	const bool behind = at > s->pos && s->text[at - 1] == ':';
+	const bool after_colon = at > s->pos && s->text[at - 1] == ':';
 	uint32_t to = at;
 
-	while (to < s->end && is_blank(s->text[to]))
+	while (to < s->end && lex_is_blank(s->text[to]))
 		to++;
-	return to < s->end && (s->text[to] == ':' || behind) ? to : at;
+	return to < s->end && (s->text[to] == ':' || after_colon) ? to : at;
 }
 
 static void scan_point(struct scan *s)
@@ -220,7 +216,7 @@ static void scan_point(struct scan *s)
 		const char c = s->text[at];
 		uint32_t to = at + 1;
 
-		if (is_blank(c)) {
+		if (lex_is_blank(c)) {
 			to = around_colon(s, at);
 			if (to == at)
 				break;
@@ -234,7 +230,7 @@ static void scan_point(struct scan *s)
 			to++;
 		} else if (c == ':' && !first) {
 			first = at;
-			while (first > s->pos && is_blank(s->text[first - 1]))
+			while (first > s->pos && lex_is_blank(s->text[first - 1]))
 				first--;
 		}
 		at = to;
@@ -269,7 +265,7 @@ static void scan_c(struct scan *s, bool is_typedef)
 			if (!depth && !is_typedef && had_block) {
 				uint32_t i = at;
 
-				while (i < s->end && is_blank(s->text[i]))
+				while (i < s->end && lex_is_blank(s->text[i]))
 					i++;
 				if (i == s->end || (s->text[i] != ';' && s->text[i] != '_'))
 					break;

@@ -20,7 +20,7 @@ enum piece_kind {
 	P_DIRECTIVE,
 };
 
-struct piece {
+struct script_piece {
 	enum piece_kind kind;
 	const char *text;
 	size_t len;
@@ -28,26 +28,27 @@ struct piece {
 };
 
 struct pieces {
-	struct piece *at;
+	struct script_piece *at;
 	size_t n, cap;
 };
 
 /* -EINVAL: something is not closed; -ENOMEM. The last piece is P_END. */
 int pieces_scan(const char *text, size_t len, struct pieces *to);
 
-static inline bool piece_is(const struct piece *p, enum piece_kind kind, const char *text)
+static inline bool script_piece_is(const struct script_piece *p, enum piece_kind kind,
+				   const char *text)
 {
 	return p->kind == kind && p->len == strlen(text) && memcmp(p->text, text, p->len) == 0;
 }
 
-static inline bool piece_is_op(const struct piece *p, const char *text)
+static inline bool piece_is_op(const struct script_piece *p, const char *text)
 {
-	return piece_is(p, P_OP, text);
+	return script_piece_is(p, P_OP, text);
 }
 
-static inline bool piece_is_word(const struct piece *p, const char *text)
+static inline bool piece_is_word(const struct script_piece *p, const char *text)
 {
-	return piece_is(p, P_WORD, text);
+	return script_piece_is(p, P_WORD, text);
 }
 
 #endif

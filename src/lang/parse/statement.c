@@ -10,21 +10,13 @@ static void skip_statement(struct parser *p)
 {
 	unsigned int open = 0;
 
-	while (!parse_at(p, T_END)) {
-		if (parse_at(p, '}') && !open)
+	while (!parse_at(p, T_END) && !(parse_at(p, '}') && !open)) {
+		const int kind = parse_next(p).kind;
+
+		open += kind == '{';
+		/* A statement probably follows the block. */
+		if ((kind == ';' && !open) || (kind == '}' && !--open))
 			return;
-		if (parse_at(p, ';') && !open) {
-			parse_next(p);
-			return;
-		}
-		if (parse_at(p, '{'))
-			open++;
-		else if (parse_at(p, '}') && !--open) {
-			/* A statement probably follows the block. */
-			parse_next(p);
-			return;
-		}
-		parse_next(p);
 	}
 }
 
@@ -130,8 +122,7 @@ static struct node *parse_for_what(struct parser *p, bool brackets)
 	n->b = brackets ? parse_expr(p) : parse_unary(p);
 	if (!n->b)
 		return NULL;
-	n->at = source_join(p->source, from, p->last);
-	return parse_finish(p, n);
+	return parse_close(p, n, from);
 }
 
 static struct node *parse_for(struct parser *p)
@@ -168,11 +159,8 @@ static struct node *parse_jump(struct parser *p, enum node_kind kind)
 		if (!value)
 			return NULL;
 	}
-	n = parse_node(p, kind, from);
-	if (!n)
-		return NULL;
-	n->a = value;
-	return end_statement(p) ? parse_finish(p, n) : NULL;
+	n = parse_join(p, kind, from, 0, value, NULL);
+	return n && end_statement(p) ? n : NULL;
 }
 
 static bool can_assign(struct parser *p, const struct node *to)
@@ -196,13 +184,8 @@ static struct node *parse_assignment(struct parser *p, struct node *to, struct s
 	if (!can_assign(p, to))
 		return NULL;
 	value = parse_expr(p);
-	n = value ? parse_node(p, N_ASSIGN, from) : NULL;
-	if (!n)
-		return NULL;
-	n->op = op;
-	n->a = to;
-	n->b = value;
-	return end_statement(p) ? parse_finish(p, n) : NULL;
+	n = value ? parse_join(p, N_ASSIGN, from, op, to, value) : NULL;
+	return n && end_statement(p) ? n : NULL;
 }
 
 static struct node *parse_discard(struct parser *p)
@@ -212,11 +195,8 @@ static struct node *parse_discard(struct parser *p)
 
 	parse_next(p);
 	value = parse_expr(p);
-	n = value ? parse_node(p, N_DISCARD, from) : NULL;
-	if (!n)
-		return NULL;
-	n->a = value;
-	return end_statement(p) ? parse_finish(p, n) : NULL;
+	n = value ? parse_join(p, N_DISCARD, from, 0, value, NULL) : NULL;
+	return n && end_statement(p) ? n : NULL;
 }
 
 static bool at_discard(struct parser *p)
@@ -238,14 +218,11 @@ static struct node *parse_simple(struct parser *p, bool value)
 		return NULL;
 	if (parse_at(p, T_ASSIGN))
 		return parse_assignment(p, e, first.at);
-	n = parse_node(p, N_EXPR, first.at);
+	n = parse_join(p, N_EXPR, first.at, 0, e, NULL);
 	if (!n)
 		return NULL;
-	n->a = e;
 	n->is_value = value && parse_at(p, '}');
-	if (first.kind != '{' && !end_statement(p))
-		return NULL;
-	return parse_finish(p, n);
+	return first.kind == '{' || end_statement(p) ? n : NULL;
 }
 
 static struct node *parse_statement(struct parser *p, bool value)
@@ -267,13 +244,6 @@ static struct node *parse_statement(struct parser *p, bool value)
 
 /* ---- blocks ---- */
 
-static struct node *last_of(struct node *list)
-{
-	while (list && list->next)
-		list = list->next;
-	return list;
-}
-
 /* A block as a value; a block that only contains its value is that value. */
 static struct node *block_node(struct parser *p, struct node *list, struct span at)
 {
@@ -292,7 +262,7 @@ static struct node *block_node(struct parser *p, struct node *list, struct span 
 /* An `if` whose branches all have a value, as an expression; NULL if one has none. */
 static struct node *if_to_value(struct parser *p, struct node *n)
 {
-	struct node *yes = last_of(n->b), *no = last_of(n->c), *t;
+	struct node *yes = node_last(n->b), *no = node_last(n->c), *t;
 
 	if (!yes || !no || !yes->is_value)
 		return NULL;

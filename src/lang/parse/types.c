@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 
+#include "base/array.h"
 #include "lang/parse/parser.h"
 
 /* Names of types of the language and of C; names that end in _t are types, too. */
@@ -35,7 +36,7 @@ static bool in_list(const struct token *t, const char *const *list, size_t n)
 	return false;
 }
 
-#define IN_LIST(t, list) in_list(t, list, sizeof(list) / sizeof(*(list)))
+#define IN_LIST(t, list) in_list(t, list, ARRAY_SIZE(list))
 
 static bool is_tag(const struct token *t)
 {
