@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "code/features.h"
 #include "code/sys.h"
 #include "probe/attach.h"
@@ -17,11 +18,11 @@
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 #define REFCOUNT "/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset"
 #define LOG_SIZE 4096
-#define INSN(c, d, s, o, i)                                                                        \
-	((struct bpf_insn){.code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i)})
 #define ZERO	 INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0)
 #define EXIT	 INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 #define RETURN_0 ZERO, EXIT
+
+static const struct bpf_insn nothing[] = {RETURN_0};
 
 struct trial {
 	const char *name;
@@ -85,8 +86,7 @@ static bool d_path(struct bpf_features *f, int what)
 		RETURN_0,
 	};
 
-	return is_fd(load_for("dentry_open", BPF_TRACE_FENTRY, insns,
-			      sizeof(insns) / sizeof(insns[0]), NULL));
+	return is_fd(load_for("dentry_open", BPF_TRACE_FENTRY, insns, ARRAY_SIZE(insns), NULL));
 }
 
 /* The verifier first checks whether such a program may call it, then its arguments. */
@@ -148,12 +148,11 @@ static bool refcount(struct bpf_features *f, int what)
 /* The log of the verifier has it: "processed 2 insns (limit 1000000) …". */
 static int64_t instruction_limit(void)
 {
-	const struct bpf_insn insns[] = {RETURN_0};
 	char log[4096] = "";
 	const char *limit;
 
 	is_fd(sys_prog_load(&(struct sys_prog){.type = BPF_PROG_TYPE_KPROBE,
-					       .insns = insns,
+					       .insns = nothing,
 					       .nr = 2,
 					       .license = "GPL",
 					       .log = log,
@@ -178,16 +177,13 @@ static bool map_type(struct bpf_features *f, int what)
 
 static bool program(struct bpf_features *f, int what)
 {
-	const struct bpf_insn insns[] = {RETURN_0};
-
 	return is_fd(sys_prog_load(&(struct sys_prog){
-		.type = (uint32_t)what, .insns = insns, .nr = 2, .license = "GPL"}));
+		.type = (uint32_t)what, .insns = nothing, .nr = 2, .license = "GPL"}));
 }
 
 static bool fentry(struct bpf_features *f, int what)
 {
-	const struct bpf_insn insns[] = {RETURN_0};
-	const int prog = load_for("sched_fork", BPF_TRACE_FENTRY, insns, 2, NULL);
+	const int prog = load_for("sched_fork", BPF_TRACE_FENTRY, nothing, 2, NULL);
 	const bool yes = prog >= 0 && is_fd(sys_raw_tracepoint_open(NULL, prog));
 
 	is_fd(prog);
@@ -198,9 +194,7 @@ static bool iterator(struct bpf_features *f, int what)
 {
 	static const char *const names[] = {"bpf_iter_task", "bpf_iter_task_file",
 					    "bpf_iter_task_vma"};
-	const struct bpf_insn insns[] = {RETURN_0};
-
-	const int prog = load_for(names[what], BPF_TRACE_ITER, insns, 2, NULL);
+	const int prog = load_for(names[what], BPF_TRACE_ITER, nothing, 2, NULL);
 	const bool yes = prog >= 0 && is_fd(sys_link_create(prog, 0, BPF_TRACE_ITER));
 
 	is_fd(prog);
@@ -213,12 +207,11 @@ static bool iterator(struct bpf_features *f, int what)
  */
 static bool multi(struct bpf_features *f, int what)
 {
-	const struct bpf_insn insns[] = {RETURN_0};
 	const char *symbol = "ksys_read";
 	const uint64_t offset = 0;
 	const int prog = sys_prog_load(&(struct sys_prog){.type = BPF_PROG_TYPE_KPROBE,
 							  .attach_type = (uint32_t)what,
-							  .insns = insns,
+							  .insns = nothing,
 							  .nr = 2,
 							  .license = "GPL"});
 	struct link_request r = {.prog_fd = (uint32_t)prog, .attach_type = (uint32_t)what};
@@ -245,64 +238,63 @@ static bool multi(struct bpf_features *f, int what)
 }
 
 /* The first ones are those of bpftrace 0.26; the others are printed by other versions. */
-static const struct trial helpers[] =
-	{
-		{"dpath", d_path, BPF_FUNC_d_path},
-		{"get_tai_ns", helper, BPF_FUNC_ktime_get_tai_ns},
-		{"get_func_ip", helper, BPF_FUNC_get_func_ip},
-		{"lookup_percpu_elem", helper, BPF_FUNC_map_lookup_percpu_elem},
-		{"probe_read", helper, BPF_FUNC_probe_read},
-		{"probe_read_str", helper, BPF_FUNC_probe_read_str},
-		{"probe_read_user", helper, BPF_FUNC_probe_read_user},
-		{"probe_read_user_str", helper, BPF_FUNC_probe_read_user_str},
-		{"probe_read_kernel", helper, BPF_FUNC_probe_read_kernel},
-		{"probe_read_kernel_str", helper, BPF_FUNC_probe_read_kernel_str},
-		{"get_current_cgroup_id", helper, BPF_FUNC_get_current_cgroup_id},
-		{"send_signal", helper, BPF_FUNC_send_signal},
-		{"override_return", helper, BPF_FUNC_override_return},
-		{"get_boot_ns", helper, BPF_FUNC_ktime_get_boot_ns},
-		{"skboutput", traced_helper, BPF_FUNC_skb_output},
-		{"jiffies64", helper, BPF_FUNC_jiffies64},
-		{"for_each_map_elem", helper, BPF_FUNC_for_each_map_elem},
-		{"get_ns_current_pid_tgid", helper, BPF_FUNC_get_ns_current_pid_tgid},
-		{"loop", helper, BPF_FUNC_loop},
-},
-			  features[] =
-				  {
-					  {"Instruction limit", NULL, 0, instruction_limit},
-					  {"module btf", module_btf},
-					  {"map batch", feature, FEATURE_BATCH},
-					  {"btf", btf},
-					  {"Loop support", loops},
-					  {"uprobe refcount", refcount},
-					  {"signed division", feature, FEATURE_SDIV},
-					  {"attach cookie", feature, FEATURE_COOKIE},
-},
-			  maps[] =
-				  {
-					  {"hash", map_type, BPF_MAP_TYPE_HASH},
-					  {"array", map_type, BPF_MAP_TYPE_ARRAY},
-					  {"percpu hash", map_type, BPF_MAP_TYPE_PERCPU_HASH},
-					  {"percpu array", map_type, BPF_MAP_TYPE_PERCPU_ARRAY},
-					  {"stack_trace", map_type, BPF_MAP_TYPE_STACK_TRACE},
-					  {"perf_event_array", map_type,
-					   BPF_MAP_TYPE_PERF_EVENT_ARRAY},
-					  {"ringbuf", feature, FEATURE_RINGBUF},
-},
-			  probes[] = {
-				  {"kprobe_multi", multi, ATTACH_KPROBE_MULTI},
-				  {"uprobe_multi", multi, ATTACH_UPROBE_MULTI},
-				  {"kprobe_session", multi, ATTACH_KPROBE_SESSION},
-				  {"iter", iterator, 0},
-				  {"kprobe", program, BPF_PROG_TYPE_KPROBE},
-				  {"tracepoint", program, BPF_PROG_TYPE_TRACEPOINT},
-				  {"perf_event", program, BPF_PROG_TYPE_PERF_EVENT},
-				  {"fentry", fentry},
-				  {"kfunc", fentry},
-				  {"raw_tp_special", feature, FEATURE_TEST_RUN},
-				  {"iter:task", iterator, 0},
-				  {"iter:task_file", iterator, 1},
-				  {"iter:task_vma", iterator, 2},
+static const struct trial helpers[] = {
+	{"dpath", d_path, BPF_FUNC_d_path},
+	{"get_tai_ns", helper, BPF_FUNC_ktime_get_tai_ns},
+	{"get_func_ip", helper, BPF_FUNC_get_func_ip},
+	{"lookup_percpu_elem", helper, BPF_FUNC_map_lookup_percpu_elem},
+	{"probe_read", helper, BPF_FUNC_probe_read},
+	{"probe_read_str", helper, BPF_FUNC_probe_read_str},
+	{"probe_read_user", helper, BPF_FUNC_probe_read_user},
+	{"probe_read_user_str", helper, BPF_FUNC_probe_read_user_str},
+	{"probe_read_kernel", helper, BPF_FUNC_probe_read_kernel},
+	{"probe_read_kernel_str", helper, BPF_FUNC_probe_read_kernel_str},
+	{"get_current_cgroup_id", helper, BPF_FUNC_get_current_cgroup_id},
+	{"send_signal", helper, BPF_FUNC_send_signal},
+	{"override_return", helper, BPF_FUNC_override_return},
+	{"get_boot_ns", helper, BPF_FUNC_ktime_get_boot_ns},
+	{"skboutput", traced_helper, BPF_FUNC_skb_output},
+	{"jiffies64", helper, BPF_FUNC_jiffies64},
+	{"for_each_map_elem", helper, BPF_FUNC_for_each_map_elem},
+	{"get_ns_current_pid_tgid", helper, BPF_FUNC_get_ns_current_pid_tgid},
+	{"loop", helper, BPF_FUNC_loop},
+};
+
+static const struct trial features[] = {
+	{"Instruction limit", NULL, 0, instruction_limit},
+	{"module btf", module_btf},
+	{"map batch", feature, FEATURE_BATCH},
+	{"btf", btf},
+	{"Loop support", loops},
+	{"uprobe refcount", refcount},
+	{"signed division", feature, FEATURE_SDIV},
+	{"attach cookie", feature, FEATURE_COOKIE},
+};
+
+static const struct trial maps[] = {
+	{"hash", map_type, BPF_MAP_TYPE_HASH},
+	{"array", map_type, BPF_MAP_TYPE_ARRAY},
+	{"percpu hash", map_type, BPF_MAP_TYPE_PERCPU_HASH},
+	{"percpu array", map_type, BPF_MAP_TYPE_PERCPU_ARRAY},
+	{"stack_trace", map_type, BPF_MAP_TYPE_STACK_TRACE},
+	{"perf_event_array", map_type, BPF_MAP_TYPE_PERF_EVENT_ARRAY},
+	{"ringbuf", feature, FEATURE_RINGBUF},
+};
+
+static const struct trial probes[] = {
+	{"kprobe_multi", multi, ATTACH_KPROBE_MULTI},
+	{"uprobe_multi", multi, ATTACH_UPROBE_MULTI},
+	{"kprobe_session", multi, ATTACH_KPROBE_SESSION},
+	{"iter", iterator, 0},
+	{"kprobe", program, BPF_PROG_TYPE_KPROBE},
+	{"tracepoint", program, BPF_PROG_TYPE_TRACEPOINT},
+	{"perf_event", program, BPF_PROG_TYPE_PERF_EVENT},
+	{"fentry", fentry},
+	{"kfunc", fentry},
+	{"raw_tp_special", feature, FEATURE_TEST_RUN},
+	{"iter:task", iterator, 0},
+	{"iter:task_file", iterator, 1},
+	{"iter:task_vma", iterator, 2},
 };
 
 bool ability_try(struct bpf_features *f, enum ability_group group, size_t number,
@@ -312,10 +304,10 @@ bool ability_try(struct bpf_features *f, enum ability_group group, size_t number
 		const struct trial *at;
 		size_t n;
 	} groups[ABILITY_GROUPS] = {
-		[ABILITY_HELPER] = {helpers, sizeof(helpers) / sizeof(helpers[0])},
-		[ABILITY_FEATURE] = {features, sizeof(features) / sizeof(features[0])},
-		[ABILITY_MAP] = {maps, sizeof(maps) / sizeof(maps[0])},
-		[ABILITY_PROBE] = {probes, sizeof(probes) / sizeof(probes[0])},
+		[ABILITY_HELPER] = {helpers, ARRAY_SIZE(helpers)},
+		[ABILITY_FEATURE] = {features, ARRAY_SIZE(features)},
+		[ABILITY_MAP] = {maps, ARRAY_SIZE(maps)},
+		[ABILITY_PROBE] = {probes, ARRAY_SIZE(probes)},
 	};
 	const struct trial *t;
 

@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/cursor.h"
 #include "base/json.h"
+#include "base/nanoseconds.h"
 #include "base/safe.h"
 #include "base/vec.h"
 #include "code/code.h"
@@ -232,11 +232,8 @@ static void act_print(struct output *o, const struct action *a, const void *args
 
 static void act_time(struct output *o, const struct action *a, const void *args, size_t len)
 {
-	int64_t wall = o->wall_ns;
-	struct timespec now;
+	const int64_t wall = o->wall_ns ? o->wall_ns : (int64_t)clock_now_ns(CLOCK_REALTIME);
 
-	if (!wall && !clock_gettime(CLOCK_REALTIME, &now))
-		wall = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 	show_time(begin_text(o), a->format ? a->format : "%H:%M:%S\n", wall, false);
 	end_text(o, "time");
 }

@@ -344,11 +344,6 @@ static bool value_at(const struct series *e, uint64_t epoch, int64_t *value)
 	return false;
 }
 
-static bool below(const struct series *e, int64_t a, int64_t b)
-{
-	return e->t->is_signed ? a < b : (uint64_t)a < (uint64_t)b;
-}
-
 /* From the first interval of those shown that has a value, to the last of the whole map. */
 static void find_range(struct series *e, uint64_t last)
 {
@@ -372,9 +367,9 @@ static void find_limits(struct series *e)
 	for (uint64_t epoch = e->first; epoch <= e->last; epoch++) {
 		if (!value_at(e, epoch, &v))
 			continue;
-		if (!any || below(e, v, e->low))
+		if (!any || less(e->t, (uint64_t)v, (uint64_t)e->low))
 			e->low = v;
-		if (!any || below(e, e->high, v))
+		if (!any || less(e->t, (uint64_t)e->high, (uint64_t)v))
 			e->high = v;
 		any = true;
 	}
@@ -663,11 +658,6 @@ static bool is_keyed(const struct map_def *m)
 	return m->key.kind != V_NONE;
 }
 
-static bool is_chart(const struct vtype *t)
-{
-	return t->kind == V_HIST || t->kind == V_LHIST || t->kind == V_TSERIES;
-}
-
 static bool is_average(const struct vtype *t)
 {
 	return t->kind == V_AVG || t->kind == V_STATS;
@@ -714,9 +704,9 @@ static void text_row(const struct show *s, const struct map_def *m, const struct
 		buf_putc(s->to, ']');
 	}
 	buf_putc(s->to, ':');
-	if (!is_chart(&m->value) || s->o->style == OUTPUT_0_17)
+	if (!vtype_is_chart(&m->value) || s->o->style == OUTPUT_0_17)
 		buf_putc(s->to, ' ');
-	if (is_chart(&m->value))
+	if (vtype_is_chart(&m->value))
 		buf_putc(s->to, '\n');
 	put_row_value(s, m, row, last_epoch);
 }

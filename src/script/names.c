@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -126,7 +127,7 @@ void show_gfp(struct buf *to, uint64_t flags)
 		buf_puts(to, "none");
 		return;
 	}
-	for (size_t i = 0; i < sizeof(flags_names) / sizeof(flags_names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(flags_names); i++) {
 		if ((flags & flags_names[i].bits) != flags_names[i].bits)
 			continue;
 		flags &= ~(uint64_t)flags_names[i].bits;
@@ -240,22 +241,22 @@ static bool open_by_number(struct search *s, int mount_fd, const char *mount)
 static bool search_mount(struct search *s, const char *mount)
 {
 	struct stat st;
+	bool found;
 	int fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	s->len = 0;
 	s->path[0] = '\0';
 	if (fd < 0)
 		return false;
-	if (open_by_number(s, fd, mount)) {
-		close(fd);
-		return true;
-	}
-	if (!fstat(fd, &st) && st.st_ino == s->inode) {
-		close(fd);
+	found = open_by_number(s, fd, mount);
+	if (!found && !fstat(fd, &st) && st.st_ino == s->inode) {
 		snprintf(s->path, sizeof(s->path), "/");
-		return true;
+		found = true;
 	}
-	return search_folder(s, fd, 0);
+	if (!found)
+		return search_folder(s, fd, 0);
+	close(fd);
+	return true;
 }
 
 struct hierarchy {
@@ -405,7 +406,7 @@ static void add_user(struct users *u, char *line)
 static struct users *users_read(void)
 {
 	struct users *u = calloc(1, sizeof(*u));
-	char *line, *next;
+	char *line, *rest;
 
 	if (!u)
 		return NULL;
@@ -413,14 +414,8 @@ static struct users *users_read(void)
 	if (file_read("/etc/passwd", &u->text, NULL))
 		buf_reset(&u->text);
 	buf_str(&u->text);
-	for (line = u->text.data; *line; line = next) {
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		else
-			next = line + strlen(line);
+	for (rest = u->text.data; (line = strsep(&rest, "\n"));)
 		add_user(u, line);
-	}
 	return u;
 }
 

@@ -106,11 +106,6 @@ void pcap_close(struct pcap *p)
  * attached, even if no packet ever comes.
  */
 
-struct packets {
-	struct pcap **by_action; /* several actions may share a file; NULL: not one of packets */
-	size_t nr;
-};
-
 /* An earlier action that writes to the same file; or itself. Only those of packets have a file. */
 static size_t first_of(const struct unit *u, size_t i)
 {
@@ -126,49 +121,38 @@ static size_t first_of(const struct unit *u, size_t i)
 int packets_open(struct script *s, struct spur_error *err)
 {
 	const struct unit *u = &s->unit;
-	struct packets *p;
 	int rc = 0;
 
 	if (u->packets < 0)
 		return 0;
-	p = calloc(1, sizeof(*p));
-	s->packets = p;
-	if (p)
-		p->by_action = calloc(u->actions.n + 1, sizeof(*p->by_action));
-	if (!p || !p->by_action)
+	s->packets = calloc(u->actions.n + 1, sizeof(*s->packets));
+	if (!s->packets)
 		return error_set(err, -ENOMEM, "out of memory");
-	p->nr = u->actions.n;
-	for (size_t i = 0; i < p->nr && rc == 0; i++) {
+	for (size_t i = 0; i < u->actions.n && rc == 0; i++) {
 		const size_t first = first_of(u, i);
 
 		if (u->actions.at[i]->kind != ACT_PACKET)
 			continue;
 		if (first < i)
-			p->by_action[i] = p->by_action[first];
+			s->packets[i] = s->packets[first];
 		else
-			rc = pcap_create(u->actions.at[i]->format, &p->by_action[i], err);
+			rc = pcap_create(u->actions.at[i]->format, &s->packets[i], err);
 	}
 	return rc;
 }
 
 void packets_close(struct script *s)
 {
-	struct packets *p = s->packets;
-
-	if (!p)
-		return;
-	for (size_t i = 0; p->by_action && i < p->nr; i++)
+	for (size_t i = 0; s->packets && i < s->unit.actions.n; i++)
 		if (first_of(&s->unit, i) == i)
-			pcap_close(p->by_action[i]);
-	free(p->by_action);
-	free(p);
+			pcap_close(s->packets[i]);
+	free(s->packets);
 	s->packets = NULL;
 }
 
 static void packets_take(struct script *s, const struct action *a, const uint8_t *args, size_t len)
 {
-	struct pcap *to =
-		s->packets && a->number < s->packets->nr ? s->packets->by_action[a->number] : NULL;
+	struct pcap *to = s->packets ? s->packets[a->number] : NULL;
 	struct packet_record head;
 	uint32_t skip;
 	int rc;
@@ -189,10 +173,8 @@ static void packets_take(struct script *s, const struct action *a, const uint8_t
 
 void packets_flush(struct script *s)
 {
-	struct packets *p = s->packets;
-
-	for (size_t i = 0; p && i < p->nr && !s->ended; i++) {
-		int rc = p->by_action[i] ? pcap_flush(p->by_action[i]) : 0;
+	for (size_t i = 0; s->packets && i < s->unit.actions.n && !s->ended; i++) {
+		int rc = s->packets[i] ? pcap_flush(s->packets[i]) : 0;
 
 		if (rc < 0)
 			run_fail(s, rc, s->unit.actions.at[i]->format);
@@ -432,18 +414,13 @@ static void print_map(struct script *s, const struct map_def *m, int64_t top, in
 	free(rows.at);
 }
 
-static bool is_chart(const struct vtype *t)
-{
-	return t->kind == V_HIST || t->kind == V_LHIST || t->kind == V_TSERIES;
-}
-
 /* Reading a map without keys before it is set yields the default. */
 static void print_asked(struct script *s, const struct action *a)
 {
 	struct map_rows rows = {0};
 	uint8_t *zeros;
 
-	if (!a->map->flagged || is_chart(&a->map->value) ||
+	if (!a->map->flagged || vtype_is_chart(&a->map->value) ||
 	    s->ops->rows(s, a->map, &rows, &s->err) < 0 || rows.n) {
 		free(rows.at);
 		print_map(s, a->map, a->top, a->div);

@@ -68,7 +68,7 @@ struct script {
 	struct buf text, errors, rows_memory;
 	struct symbolizer *symbols;
 	struct unwinder *unwinder; /* of dw_ustack(); NULL: not needed */
-	struct packets *packets;   /* of run.c */
+	struct pcap **packets;	   /* of each action; several may share a file; NULL: no packets */
 	uint8_t *record;	   /* reserved by a program in the executor */
 	size_t record_size;
 	uint32_t running; /* number of the program that the executor runs */

@@ -17,11 +17,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/nanoseconds.h"
+#include "base/vec.h"
 #include "code/umap.h"
 #include "event/names.h"
 #include "scan/scan.h"
@@ -29,8 +31,8 @@
 
 /* Programs of one event, by its number. */
 struct on_event {
-	uint32_t *progs;
-	uint32_t n;
+	uint32_t *at;
+	size_t n, cap;
 };
 
 struct interval {
@@ -44,8 +46,10 @@ struct file_run {
 	struct scan scan;
 	struct on_event *events; /* by the event's id */
 	size_t nr_ids;
-	struct interval *intervals;
-	size_t nr_intervals;
+	struct {
+		struct interval *at;
+		size_t n, cap;
+	} intervals;
 	uint64_t next_interval; /* the earliest; UINT64_MAX: none */
 	uint64_t skipped;	/* rounds of intervals that were left out */
 	unsigned int steps;
@@ -60,8 +64,8 @@ struct file_run {
  * They are only searched when a program needs them.
  */
 
-#define LOOK_AHEAD                                                                                 \
-	3 /* records: an event may be followed by the kernel's stack, then the process's */
+/* Records after an event that may be its stacks: the kernel's, then the process's. */
+#define LOOK_AHEAD 3
 #define MAX_FRAMES 1024
 
 struct stacks {
@@ -149,7 +153,7 @@ static size_t own_frames(const struct file_run *r, const uint64_t *frames, size_
 		const struct symbol *s = symbols_find(r->trace->events->symbols, frames[i]);
 
 		is_own = false;
-		for (size_t k = 0; s && k < sizeof(own) / sizeof(own[0]); k++)
+		for (size_t k = 0; s && k < ARRAY_SIZE(own); k++)
 			is_own |= strncmp(s->name, own[k], strlen(own[k])) == 0;
 	}
 	return i;
@@ -345,12 +349,9 @@ static void *pointer(uint64_t v)
 
 static uint64_t now(struct vm *vm, clockid_t clock)
 {
-	struct timespec t;
+	const struct script *s = script_of(vm);
 
-	if (script_of(vm)->opt.trace || script_of(vm)->now.ns)
-		return script_of(vm)->now.ns;
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return s->opt.trace || s->now.ns ? s->now.ns : clock_now_ns(clock);
 }
 
 #define HELPER(name)                                                                               \
@@ -614,20 +615,10 @@ const vm_helper *run_helpers(vm_helper *t)
 
 /* ---- getting ready ---- */
 
-static bool add_prog(struct on_event *e, uint32_t prog)
-{
-	uint32_t *more = realloc(e->progs, (e->n + 1) * sizeof(*more));
-
-	if (!more)
-		return false;
-	e->progs = more;
-	e->progs[e->n++] = prog;
-	return true;
-}
-
 static int add_event(struct file_run *r, const struct unit_probe *p, struct spur_error *err)
 {
 	struct event *e = events_find(r->trace->events, p->target->system, p->target->event);
+	uint32_t *prog;
 
 	if (!e || e->id < 0)
 		return error_set(err, -ENOENT, "the recording has no %s", p->target->name);
@@ -641,17 +632,20 @@ static int add_event(struct file_run *r, const struct unit_probe *p, struct spur
 		r->events = more;
 		r->nr_ids = n;
 	}
-	return add_prog(&r->events[e->id], p->prog) ? 0 : error_set(err, -ENOMEM, "out of memory");
+	prog = vec_push(&r->events[e->id]);
+	if (!prog)
+		return error_set(err, -ENOMEM, "out of memory");
+	*prog = p->prog;
+	return 0;
 }
 
 static int add_interval(struct file_run *r, const struct unit_probe *p, struct spur_error *err)
 {
-	struct interval *more = realloc(r->intervals, (r->nr_intervals + 1) * sizeof(*more));
+	struct interval *iv = vec_push(&r->intervals);
 
-	if (!more)
+	if (!iv)
 		return error_set(err, -ENOMEM, "out of memory");
-	r->intervals = more;
-	r->intervals[r->nr_intervals++] = (struct interval){p->prog, p->target->period_ns, 0};
+	*iv = (struct interval){p->prog, p->target->period_ns, 0};
 	return 0;
 }
 
@@ -674,9 +668,9 @@ static int prepare(struct file_run *r, struct spur_error *err)
 static void free_run(struct file_run *r)
 {
 	for (size_t i = 0; i < r->nr_ids; i++)
-		free(r->events[i].progs);
+		vec_free(&r->events[i]);
 	free(r->events);
-	free(r->intervals);
+	vec_free(&r->intervals);
 	stacks_free(r->stacks);
 	run_groups_free(r->groups);
 	scan_free(&r->scan);
@@ -721,9 +715,9 @@ static void set_now(struct file_run *r, uint64_t ns)
 static void set_next_interval(struct file_run *r)
 {
 	r->next_interval = UINT64_MAX;
-	for (size_t i = 0; i < r->nr_intervals; i++)
-		if (r->intervals[i].next < r->next_interval)
-			r->next_interval = r->intervals[i].next;
+	vec_each (iv, &r->intervals)
+		if (iv->next < r->next_interval)
+			r->next_interval = iv->next;
 }
 
 /* When it is due again; never, if that is beyond the end of time. */
@@ -739,8 +733,7 @@ static void postpone(struct interval *iv, uint64_t rounds)
 /* Leaves out what is too much up to a time. */
 static void skip_rounds(struct file_run *r, uint64_t until)
 {
-	for (size_t i = 0; i < r->nr_intervals; i++) {
-		struct interval *iv = &r->intervals[i];
+	vec_each (iv, &r->intervals) {
 		const uint64_t rounds =
 			iv->next <= until && iv->period ? (until - iv->next) / iv->period : 0;
 
@@ -757,10 +750,8 @@ static void run_intervals(struct file_run *r, uint64_t until)
 {
 	skip_rounds(r, until);
 	while (r->next_interval <= until && r->next_interval != UINT64_MAX && goes_on(r)) {
-		for (size_t i = 0; i < r->nr_intervals && !r->s->ended; i++) {
-			struct interval *iv = &r->intervals[i];
-
-			if (iv->next != r->next_interval)
+		vec_each (iv, &r->intervals) {
+			if (iv->next != r->next_interval || r->s->ended)
 				continue;
 			set_now(r, iv->next);
 			run_program(r->s, iv->prog, NULL, 0);
@@ -782,9 +773,9 @@ static void start_clock(struct file_run *r, uint64_t first)
 	if (s->unit.start >= 0)
 		s->maps[s->unit.start]->ops->update(s->maps[s->unit.start], &(uint32_t){0}, &first,
 						    0);
-	for (size_t i = 0; i < r->nr_intervals; i++) {
-		r->intervals[i].next = first;
-		postpone(&r->intervals[i], 1);
+	vec_each (iv, &r->intervals) {
+		iv->next = first;
+		postpone(iv, 1);
 	}
 	set_next_interval(r);
 }
@@ -798,8 +789,8 @@ static void run_record_of(struct file_run *r, const struct spur_record *rec,
 	s->now.cpu = rec->cpu;
 	s->now.tid = (uint32_t)events_record_pid(r->trace->events, rec);
 	r->in_record = true;
-	for (uint32_t i = 0; i < e->n && !s->ended; i++)
-		run_program(s, e->progs[i], rec->data, rec->size);
+	for (size_t i = 0; i < e->n && !s->ended; i++)
+		run_program(s, e->at[i], rec->data, rec->size);
 	r->in_record = false;
 }
 

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "code/ring.h"
 #include "code/sys.h"
@@ -81,6 +81,22 @@ static void note(struct script *s, const char *fmt, uint64_t n, const char *name
 		s->opt.note(s->opt.arg, text);
 }
 
+/* Reports the counts of an internal map, one for each probe; returns their sum. */
+static uint64_t note_by_probe(struct script *s, int map, const char *fmt, struct buf *counts)
+{
+	const size_t n = read_counts(s, map, counts);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n && i < s->unit.probes.n; i++) {
+		const uint64_t count = count_at(counts, i);
+
+		if (count)
+			note(s, fmt, count, s->unit.probes.at[i].target->name);
+		sum += count;
+	}
+	return sum;
+}
+
 void run_losses(struct script *s)
 {
 	const struct live_run *r = s->live; /* NULL: a recording */
@@ -101,20 +117,9 @@ void run_losses(struct script *s)
 		note(s, LOST, packets, "skboutput()");
 	sum += packets;
 	buf_init(&counts, 1u << 20);
-	n = read_counts(s, s->unit.lost, &counts);
-	for (size_t i = 0; i < n && i < s->unit.probes.n; i++)
-		if (count_at(&counts, i)) {
-			sum += count_at(&counts, i);
-			note(s, LOST, count_at(&counts, i), s->unit.probes.at[i].target->name);
-		}
-	n = read_counts(s, s->unit.stacks_lost, &counts);
-	for (size_t i = 0; i < n && i < s->unit.probes.n; i++)
-		if (count_at(&counts, i))
-			note(s, STACKS, count_at(&counts, i), s->unit.probes.at[i].target->name);
-	n = read_counts(s, s->unit.cut_off, &counts);
-	for (size_t i = 0; i < n && i < s->unit.probes.n; i++)
-		if (count_at(&counts, i))
-			note(s, CUT_OFF, count_at(&counts, i), s->unit.probes.at[i].target->name);
+	sum += note_by_probe(s, s->unit.lost, LOST, &counts);
+	note_by_probe(s, s->unit.stacks_lost, STACKS, &counts);
+	note_by_probe(s, s->unit.cut_off, CUT_OFF, &counts);
 	n = read_counts(s, s->unit.full, &counts);
 	for (size_t i = 0; i < n && i / FULL_REASONS < s->unit.maps.n; i++)
 		if (count_at(&counts, i))
@@ -192,8 +197,7 @@ static int create_maps(struct live_run *r, struct spur_error *err)
 
 static int add_timer(struct live_run *r, const struct unit_probe *p, struct spur_error *err)
 {
-	const uint64_t ns = p->target->period_ns;
-	const struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+	const struct timespec t = ns_to_timespec(p->target->period_ns);
 	const struct itimerspec every = {t, t};
 	struct timer *timer = vec_push(&r->timers);
 
@@ -316,18 +320,23 @@ static void run_timers(struct live_run *r)
 	}
 }
 
+static bool has_probe(const struct script *s, enum probe_type type)
+{
+	for (size_t i = 0; i < s->unit.probes.n; i++)
+		if (s->unit.probes.at[i].target->type == type)
+			return true;
+	return false;
+}
+
 /* A SIGUSR1: for probes that wait for it, or else to see the maps while the script runs. */
 static void take_signal(struct live_run *r)
 {
 	struct script *s = r->s;
-	size_t i = 0;
 	char some[64];
 
 	if (read(s->opt.print_fd, some, sizeof(some)) <= 0)
 		return;
-	while (i < s->unit.probes.n && s->unit.probes.at[i].target->type != PT_SELF)
-		i++;
-	if (i < s->unit.probes.n)
+	if (has_probe(s, PT_SELF))
 		run_all(r, PT_SELF);
 	else
 		run_print_maps(s);
@@ -412,13 +421,10 @@ static int set_start(struct live_run *r, struct spur_error *err)
 {
 	struct script *s = r->s;
 	const uint32_t key = 0;
-	struct timespec t;
-	uint64_t ns;
+	const uint64_t ns = clock_now_ns(CLOCK_BOOTTIME);
 
 	if (s->unit.start < 0)
 		return 0;
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 	if (s->maps[s->unit.start]->ops->update(s->maps[s->unit.start], &key, &ns, 0) < 0)
 		return error_set(err, -EIO, "a map of the script cannot be written");
 	if (r->kernel)
@@ -441,14 +447,14 @@ static int prepare_unwinding(struct live_run *r, struct spur_error *err)
 	for (size_t i = 0; i < s->opt.nr_pids; i++)
 		unwind_process(s->unwinder, s->opt.pids[i]);
 	if (s->world.command)
-		unwind_command(s->unwinder, s->world.command);
+		unwind_program(s->unwinder, NULL, s->world.command);
 	for (size_t i = 0; i < s->unit.probes.n; i++) {
 		const struct probe_target *t = s->unit.probes.at[i].target;
 		const bool user =
 			t->type == PT_UPROBE || t->type == PT_URETPROBE || t->type == PT_USDT;
 
 		if (user && t->path && (!last || strcmp(last, t->path) != 0))
-			unwind_program(s->unwinder, t->path);
+			unwind_program(s->unwinder, t->path, NULL);
 		last = user ? t->path : last;
 	}
 	return 0;
@@ -534,10 +540,8 @@ static bool is_nothing_left(const struct live_run *r)
 {
 	const struct script *s = r->s;
 
-	for (size_t i = 0; i < s->unit.probes.n; i++)
-		if (s->unit.probes.at[i].target->type == PT_SELF)
-			return false;
-	return r->nr_missing && !r->attached.fds.n && !r->timers.n && !s->command.pid;
+	return !has_probe(s, PT_SELF) && r->nr_missing && !r->attached.fds.n && !r->timers.n &&
+	       !s->command.pid;
 }
 
 static int run_prepared(struct live_run *r, struct spur_error *err)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "code/code.h"
@@ -28,23 +29,22 @@
 
 #define IS_RETURN "bpf_session_is_return"
 
-#define INSN(c, d, s, o, i)                                                                        \
-	((struct bpf_insn){.code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i)})
-
 enum { ENTRY, RETURN, BODIES };
 
 /* The probes of a program, which are consecutive, and their number (n may be NULL). */
 static const struct unit_probe *live_probes(const struct script *s, size_t prog, size_t *n)
 {
 	const struct unit_probe *first = NULL;
+	size_t count = 0;
 
-	*n = 0;
 	for (size_t i = 0; i < s->unit.probes.n; i++) {
 		if (s->unit.probes.at[i].prog != prog)
 			continue;
 		first = first ? first : &s->unit.probes.at[i];
-		++*n;
+		count++;
 	}
+	if (n)
+		*n = count;
 	return first;
 }
 
@@ -156,7 +156,7 @@ static int load_switch(const struct live_run *r, int array)
 	return sys_prog_load(&(struct sys_prog){.type = BPF_PROG_TYPE_KPROBE,
 						.attach_type = ATTACH_KPROBE_SESSION,
 						.insns = insns,
-						.nr = sizeof(insns) / sizeof(insns[0]),
+						.nr = ARRAY_SIZE(insns),
 						.name = "session",
 						.license = "GPL"});
 }
@@ -323,8 +323,7 @@ static int load_options(struct live_run *r, size_t prog, struct bpf_load_options
 			struct spur_error *err)
 {
 	struct script *s = r->s;
-	size_t n;
-	const struct probe_target *t = live_probes(s, prog, &n)->target;
+	const struct probe_target *t = live_probes(s, prog, NULL)->target;
 	struct attach_needs needs = {0};
 
 	*o = (struct bpf_load_options){.type = BPF_PROG_TYPE_RAW_TRACEPOINT,
@@ -343,8 +342,7 @@ static int load_options(struct live_run *r, size_t prog, struct bpf_load_options
 /* Programs of this kind may be disabled although others work. */
 static void tell_no_trampolines(struct script *s, size_t prog, struct spur_error *err)
 {
-	size_t n;
-	const struct probe_target *t = live_probes(s, prog, &n)->target;
+	const struct probe_target *t = live_probes(s, prog, NULL)->target;
 
 	if (!bpf_has_helper(&s->features, BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_map_lookup_elem))
 		return;
@@ -539,8 +537,7 @@ static const bool run_backwards[PT_TYPES] = {
 
 static bool is_run_backwards(const struct script *s, size_t prog)
 {
-	size_t n;
-	const struct unit_probe *p = live_probes(s, prog, &n);
+	const struct unit_probe *p = live_probes(s, prog, NULL);
 
 	/* A clock is a timer of its own for each program. */
 	if (!p || (p->target->type == PT_SOFTWARE && strstr(p->target->event, "clock")))

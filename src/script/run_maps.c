@@ -80,12 +80,7 @@ const struct run_ops run_user_ops = {
 	.stack = user_stack,
 };
 
-/* The maps of a script that the kernel runs, as the rest of it sees them. */
-
-static struct live_run *live_of(struct script *s)
-{
-	return s->live;
-}
+/* ---- maps of the kernel ---- */
 
 struct reading {
 	struct script *s;
@@ -135,7 +130,7 @@ static int kernel_rows(struct script *s, const struct map_def *m, struct map_row
 	int rc;
 
 	buf_reset(&s->rows_memory);
-	rc = kmap_read(&live_of(s)->maps.at[m->number], take_row, &r, err);
+	rc = kmap_read(&s->live->maps.at[m->number], take_row, &r, err);
 	for (size_t i = 0; i < rows->n && rc == 0; i++) {
 		rows->at[i].key = (const uint8_t *)s->rows_memory.data + (size_t)rows->at[i].key;
 		rows->at[i].value =
@@ -146,12 +141,12 @@ static int kernel_rows(struct script *s, const struct map_def *m, struct map_row
 
 static int kernel_clear(struct script *s, const struct map_def *m)
 {
-	return kmap_clear(&live_of(s)->maps.at[m->number], NULL);
+	return kmap_clear(&s->live->maps.at[m->number], NULL);
 }
 
 static int kernel_zero(struct script *s, const struct map_def *m)
 {
-	return kmap_zero(&live_of(s)->maps.at[m->number], NULL);
+	return kmap_zero(&s->live->maps.at[m->number], NULL);
 }
 
 static size_t kernel_stack(struct script *s, const struct vtype *t, int64_t id, uint64_t *frames,
@@ -163,7 +158,7 @@ static size_t kernel_stack(struct script *s, const struct vtype *t, int64_t id, 
 		if (t->param[0]	       ? unit_is_unwound(m, t->depth)
 		    : id >= STACK_MADE ? unit_holds_more_stacks(m, t)
 				       : unit_holds_stacks(m, t))
-			return kmap_stack(&live_of(s)->maps.at[i], id,
+			return kmap_stack(&s->live->maps.at[i], id,
 					  unit_has_build_ids(t) ? KMAP_BUILD_ID_WORDS : 1, frames,
 					  max);
 	}
@@ -172,7 +167,7 @@ static size_t kernel_stack(struct script *s, const struct vtype *t, int64_t id, 
 
 static void kernel_unwatch(struct script *s, uint64_t address)
 {
-	attach_unwatch(&live_of(s)->attached, address);
+	attach_unwatch(&s->live->attached, address);
 }
 
 const struct run_ops run_kernel_ops = {

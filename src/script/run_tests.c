@@ -4,9 +4,9 @@
  * bpftrace: a line for each benchmark, and googletest's lines for tests.
  */
 #include <string.h>
-#include <time.h>
 
 #include "base/json.h"
+#include "base/nanoseconds.h"
 #include "script/run_live.h"
 
 #define BENCH_NS     100000000 /* each is run again and again for about as long … */
@@ -14,14 +14,6 @@
 #define BENCH_MOST   100000000
 
 enum { NAME_WIDTH = 41, TIME_WIDTH = 15 };
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* "bench:add" is called "add". */
 static const char *name_of(const struct unit_probe *p)
@@ -108,18 +100,18 @@ static bool run_bench(struct live_run *r, const struct unit_probe *p, size_t wid
 	struct buf shown;
 
 	capture_begin(s, &shown);
-	start = now();
+	start = clock_now_ns(CLOCK_MONOTONIC);
 	while (!s->ended && s->rc == 0 && n < BENCH_MOST && (took < BENCH_NS || n < BENCH_ROUNDS)) {
 		live_run_here(r, p->prog);
 		/* Reading the clock takes as long as a short body. */
 		if (++n % 64 == 0) {
 			live_take_records(r);
-			took = now() - start;
+			took = clock_now_ns(CLOCK_MONOTONIC) - start;
 		}
 		/* Its output is not shown. */
 		buf_reset(&shown);
 	}
-	took = now() - start;
+	took = clock_now_ns(CLOCK_MONOTONIC) - start;
 	capture_end(r, &before);
 	buf_free(&shown);
 	if (s->status == 0)
@@ -142,9 +134,9 @@ static bool run_test(struct live_run *r, const struct unit_probe *p)
 	struct buf shown;
 
 	capture_begin(s, &shown);
-	start = now();
+	start = clock_now_ns(CLOCK_MONOTONIC);
 	live_run_here(r, p->prog);
-	took = now() - start;
+	took = clock_now_ns(CLOCK_MONOTONIC) - start;
 	capture_end(r, &before);
 	if (s->out.json) {
 		begin_json(to, "test_result", name);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "code/sys.h"
@@ -146,12 +147,6 @@ static int compile_script(struct script *s, struct spur_error *err)
 	return compile_probes(s, &opt, err);
 }
 
-/* Reports a statement that the kernel or the emitter refuses. */
-static int refuse(struct script *s, struct span at, const struct spur_error *why)
-{
-	return source_error(&s->source, at, "%s", why->text);
-}
-
 static int emit_all(struct script *s, struct spur_error *err)
 {
 	struct bpf_features user;
@@ -168,7 +163,7 @@ static int emit_all(struct script *s, struct spur_error *err)
 				  &s->code[i], &at, &why);
 
 		if (rc < 0)
-			return refuse(s, at, &why);
+			return source_error(&s->source, at, "%s", why.text);
 		s->nr_code++;
 	}
 	return 0;
@@ -371,7 +366,7 @@ static int look(struct getopts *g, const struct node *list, struct spur_error *e
 
 		if (n->kind == N_CALL)
 			rc = look_at_call(g, n, err);
-		for (size_t i = 0; i < sizeof(below) / sizeof(below[0]) && rc == 0; i++)
+		for (size_t i = 0; i < ARRAY_SIZE(below) && rc == 0; i++)
 			rc = look(g, below[i], err);
 	}
 	return rc;

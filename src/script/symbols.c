@@ -13,13 +13,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "event/names.h"
 #include "symbols/elf.h"
@@ -64,38 +65,7 @@ struct symbol_file {
 	} functions;
 };
 
-struct symbol_files {
-	const char *const *debuginfo;
-	bool lines;
-	struct hash_seed seed;
-	struct map by_number;
-	struct {
-		struct symbol_file **at;
-		size_t n, cap;
-	} all;
-};
-
 /* ---- files ---- */
-
-static struct symbol_files *symbol_files_new(void)
-{
-	struct symbol_files *f = calloc(1, sizeof(*f));
-
-	if (f)
-		f->seed = hash_seed_new();
-	return f;
-}
-
-/*
- * Debug files are searched in these places, too: symbols/elf.h. `lines`: files stay open for
- * symbol_file_source().
- */
-static void symbol_files_use_debuginfo(struct symbol_files *f, const char *const *places,
-				       bool lines)
-{
-	f->debuginfo = places;
-	f->lines = lines;
-}
 
 static void symbol_file_free(struct symbol_file *f)
 {
@@ -111,18 +81,6 @@ static void symbol_file_free(struct symbol_file *f)
 	free(f);
 }
 
-/* The files of all processes, by device and inode. */
-static void symbol_files_free(struct symbol_files *f)
-{
-	if (!f)
-		return;
-	vec_each (one, &f->all)
-		symbol_file_free(*one);
-	vec_free(&f->all);
-	map_free(&f->by_number);
-	free(f);
-}
-
 static struct symbol_file *file_new(int fd)
 {
 	struct symbol_file *f = calloc(1, sizeof(*f));
@@ -135,28 +93,6 @@ static struct symbol_file *file_new(int fd)
 	f->fd = fd;
 	arena_init(&f->names, NAMES_LIMIT);
 	return f;
-}
-
-/* The file of that number; opened at `path` when it is new. NULL when it cannot be. */
-static struct symbol_file *symbol_files_get(struct symbol_files *f, uint64_t dev, uint64_t inode,
-					    const char *path)
-{
-	uint64_t number = hash_add(&f->seed, hash_add(&f->seed, 0, dev), inode);
-	struct symbol_file *file = map_get(&f->by_number, number), **slot;
-
-	if (file || f->all.n >= MAX_FILES)
-		return file;
-	file = file_new(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-	slot = file ? vec_push(&f->all) : NULL;
-	if (!slot) {
-		symbol_file_free(file);
-		return NULL;
-	}
-	*slot = file;
-	file->debuginfo = f->debuginfo;
-	file->lines = f->lines;
-	map_set(&f->by_number, number, file);
-	return file;
 }
 
 /* ---- tables ---- */
@@ -316,13 +252,9 @@ static struct symbol_file *symbol_file_of_jit(const char *path, uid_t owner)
 	buf_init(&text, JIT_LIMIT);
 	if (read_jit_file(path, owner, &text))
 		f = file_new(-1);
-	for (char *line = text.data, *next; f && line && *line; line = next) {
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
+	for (char *line, *rest = text.data; f && (line = strsep(&rest, "\n"));)
 		if (f->functions.n >= JIT_FUNCTIONS || !take_jit_line(f, line))
 			break;
-	}
 	buf_free(&text);
 	if (f) {
 		f->read = true;
@@ -380,22 +312,14 @@ static bool symbol_file_find(struct symbol_file *f, uint64_t offset, bool demang
 			     struct symbol_at *at)
 {
 	struct function_at *found;
-	size_t low = 0, high;
+	size_t i;
 
 	if (!f->read)
 		read_table(f);
-	high = f->functions.n;
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (f->functions.at[mid].start <= offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low)
+	binary_search(i, 0, f->functions.n, f->functions.at[i].start <= offset);
+	if (!i)
 		return false;
-	found = &f->functions.at[low - 1];
+	found = &f->functions.at[i - 1];
 	/* One without a size (of assembly) reaches to the next. */
 	if (found->size && offset - found->start >= found->size)
 		return false;
@@ -485,11 +409,8 @@ enum {
 	MAX_LOOKS = 4096,
 };
 
-#define NS_PER_MS 1000000ull
-
 /* How long after a process was noted its mappings are read again, and again. */
 static const unsigned int look_ms[] = {5, 50};
-#define NR_LOOKS (sizeof(look_ms) / sizeof(look_ms[0]))
 
 /* Where the kernel is, on machines that can run scripts. */
 #define KERNEL_HALF (1ull << 63)
@@ -529,7 +450,15 @@ struct symbolizer {
 	bool borrowed; /* the kernel's */
 	struct buf kallsyms;
 	struct map processes;
-	struct symbol_files *files;
+	/* The files of all processes, by device and inode. */
+	struct hash_seed seed;
+	struct map by_number;
+	struct {
+		struct symbol_file **at;
+		size_t n, cap;
+	} files;
+	const char *const *debuginfo; /* for them */
+	bool lines;
 	struct {
 		struct process **at;
 		size_t n, cap;
@@ -549,8 +478,8 @@ struct symbolizer *symbols_open(const char *proc, bool demangle)
 	buf_init(&s->kallsyms, KALLSYMS_LIMIT);
 	s->demangle = demangle;
 	s->proc = proc ? strdup(proc) : NULL;
-	s->files = symbol_files_new();
-	if ((s->proc || !proc) && s->files)
+	s->seed = hash_seed_new();
+	if (s->proc || !proc)
 		return s;
 	symbols_close(s);
 	return NULL;
@@ -577,7 +506,10 @@ void symbols_close(struct symbolizer *s)
 	vec_free(&s->all);
 	vec_free(&s->looks);
 	map_free(&s->processes);
-	symbol_files_free(s->files);
+	vec_each (file, &s->files)
+		symbol_file_free(*file);
+	vec_free(&s->files);
+	map_free(&s->by_number);
 	if (!s->borrowed)
 		symbols_free(s->kernel);
 	buf_free(&s->kallsyms);
@@ -589,7 +521,8 @@ void symbols_close(struct symbolizer *s)
 
 void symbols_use_debuginfo(struct symbolizer *s, const char *const *places, bool lines)
 {
-	symbol_files_use_debuginfo(s->files, places, lines);
+	s->debuginfo = places;
+	s->lines = lines;
 }
 
 void symbols_use_kernel(struct symbolizer *s, struct symbols *kernel)
@@ -653,6 +586,28 @@ static bool parse_mapping(const char *line, struct mapping *m, unsigned long lon
 	return true;
 }
 
+/* The file of that number; opened at `path` when it is new. NULL when it cannot be. */
+static struct symbol_file *get_file(struct symbolizer *s, uint64_t dev, uint64_t inode,
+				    const char *path)
+{
+	uint64_t number = hash_add(&s->seed, hash_add(&s->seed, 0, dev), inode);
+	struct symbol_file *file = map_get(&s->by_number, number), **slot;
+
+	if (file || s->files.n >= MAX_FILES)
+		return file;
+	file = file_new(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	slot = file ? vec_push(&s->files) : NULL;
+	if (!slot) {
+		symbol_file_free(file);
+		return NULL;
+	}
+	*slot = file;
+	file->debuginfo = s->debuginfo;
+	file->lines = s->lines;
+	map_set(&s->by_number, number, file);
+	return file;
+}
+
 static void add_mapping(struct symbolizer *s, struct process *p, uint32_t pid, char *line)
 {
 	struct mapping m = {0}, *to;
@@ -670,7 +625,7 @@ static void add_mapping(struct symbolizer *s, struct process *p, uint32_t pid, c
 			*gone = '\0';
 		snprintf(file, sizeof(file), "%s/%u/map_files/%" PRIx64 "-%" PRIx64, s->proc, pid,
 			 m.start, m.end);
-		m.file = symbol_files_get(s->files, dev, inode, file);
+		m.file = get_file(s, dev, inode, file);
 		m.path = strdup(path);
 	}
 	to = vec_push(&p->mappings);
@@ -703,12 +658,8 @@ static bool read_mappings(struct symbolizer *s, struct process *p, uint32_t pid,
 		if (changed)
 			put_aside(p);
 		forget_mappings(&p->mappings);
-		for (char *line = text.data, *next; line && *line; line = next) {
-			next = strchr(line, '\n');
-			if (next)
-				*next++ = '\0';
+		for (char *line, *rest = text.data; (line = strsep(&rest, "\n"));)
 			add_mapping(s, p, pid, line);
-		}
 	}
 	buf_free(&text);
 	p->misses = 0;
@@ -735,23 +686,20 @@ static struct process *process_of(struct symbolizer *s, uint32_t pid)
 
 static uint64_t due_in_round(unsigned int round)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return ((uint64_t)t.tv_sec * 1000 + look_ms[round]) * NS_PER_MS + (uint64_t)t.tv_nsec;
+	return clock_now_ns(CLOCK_MONOTONIC) + look_ms[round] * NS_PER_MS;
 }
 
 int symbols_look_again(struct symbolizer *s)
 {
-	const uint64_t now = due_in_round(0) - look_ms[0] * NS_PER_MS;
+	const uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 	uint64_t next = UINT64_MAX;
 
 	for (size_t i = 0; i < s->looks.n;) {
 		struct look *l = &s->looks.at[i];
 		struct process *p = l->due <= now ? map_get(&s->processes, l->pid) : NULL;
 
-		if (l->due <= now &&
-		    (!p || !read_mappings(s, p, l->pid, false) || ++l->round == NR_LOOKS)) {
+		if (l->due <= now && (!p || !read_mappings(s, p, l->pid, false) ||
+				      ++l->round == ARRAY_SIZE(look_ms))) {
 			*l = s->looks.at[--s->looks.n];
 			continue;
 		}
@@ -783,20 +731,10 @@ void symbols_note_pid(struct symbolizer *s, uint32_t pid, bool changed)
 
 static const struct mapping *find_mapping(const struct mappings *all, uint64_t addr)
 {
-	size_t low = 0, high = all->n;
+	size_t i;
 
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-		const struct mapping *m = &all->at[mid];
-
-		if (addr < m->start)
-			high = mid;
-		else if (addr >= m->end)
-			low = mid + 1;
-		else
-			return m;
-	}
-	return NULL;
+	binary_search(i, 0, all->n, all->at[i].end <= addr);
+	return i < all->n && all->at[i].start <= addr ? &all->at[i] : NULL;
 }
 
 /* Inside its namespaces a process has another number. */

@@ -13,11 +13,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "probe/loader.h"
 #include "symbols/cfi.h"
@@ -172,8 +172,9 @@ static struct known_file *find_known(struct unwinder *u, const struct stat *st)
 	return NULL;
 }
 
-bool unwind_file(struct unwinder *u, const char *path, const struct unwind_file_key *key,
-		 struct unwind_file *to)
+/* Adds a file, by the key that the kernel has for it (NULL: by its own); *to are its rows. */
+static bool add_file(struct unwinder *u, const char *path, const struct unwind_file_key *key,
+		     struct unwind_file *to)
 {
 	struct unwind_file_key own;
 	struct known_file *f;
@@ -199,20 +200,7 @@ bool unwind_file(struct unwinder *u, const char *path, const struct unwind_file_
 	return f->file.nr > 0;
 }
 
-/* Removes the entry of a file, so that it can be requested again. */
-static void unwind_forget(struct unwinder *u, const struct unwind_file_key *key)
-{
-	kmap_delete(u->files, key);
-}
-
-void unwind_page(struct unwinder *u, const struct unwind_page_key *key,
-		 const struct unwind_page *page)
-{
-	kmap_update(u->pages, key, page, BPF_ANY);
-}
-
-/* A file and its libraries, or what the command would load. */
-static void add_closure(struct unwinder *u, const char *path, const char *command)
+void unwind_program(struct unwinder *u, const char *path, const char *command)
 {
 	const struct probe_options opt = {.command = command};
 	struct spur_error ignored = {0};
@@ -228,19 +216,9 @@ static void add_closure(struct unwinder *u, const char *path, const char *comman
 	else
 		loader_closure(path, machine.machine, &arena, &list, &ignored);
 	vec_each (each, &list)
-		unwind_file(u, *each, NULL, &file);
+		add_file(u, *each, NULL, &file);
 	vec_free(&list);
 	arena_free(&arena);
-}
-
-void unwind_program(struct unwinder *u, const char *path)
-{
-	add_closure(u, path, NULL);
-}
-
-void unwind_command(struct unwinder *u, const char *command)
-{
-	add_closure(u, NULL, command);
 }
 
 /* The mappings of processes, for programs that cannot ask the kernel or do not know a file. */
@@ -249,14 +227,6 @@ void unwind_command(struct unwinder *u, const char *command)
 #define MAX_PAGES  4096	       /* of one mapping that are put in advance */
 #define PATIENCE   200000000ll /* ns after which a process is worth another look */
 #define FEW	   1024	       /* processes remembered */
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 struct mapping {
 	uint64_t start, end, offset;
@@ -293,19 +263,20 @@ static bool open_mapped(const struct visit *v, const struct mapping *m,
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)v->pid,
 		 m->start, m->end);
-	return unwind_file(v->u, path, key, file) || unwind_file(v->u, m->path, key, file);
+	return add_file(v->u, path, key, file) || add_file(v->u, m->path, key, file);
 }
 
 static void put_pages(const struct visit *v, const struct mapping *m,
 		      const struct unwind_file *file)
 {
 	const struct unwind_page page = {file->first, file->nr,
-					 m->start - m->offset + (uint64_t)file->bias, now_ns()};
+					 m->start - m->offset + (uint64_t)file->bias,
+					 clock_now_ns(CLOCK_MONOTONIC)};
 	struct unwind_page_key key = {v->space, m->start >> UNWIND_PAGE_BITS};
 	const uint64_t last = (m->end - 1) >> UNWIND_PAGE_BITS;
 
 	for (unsigned int i = 0; key.page <= last && i < MAX_PAGES; i++, key.page++)
-		unwind_page(v->u, &key, &page);
+		kmap_update(v->u->pages, &key, &page, BPF_ANY);
 }
 
 static void see_mapping(struct visit *v, const struct mapping *m)
@@ -324,21 +295,16 @@ static void see_mapping(struct visit *v, const struct mapping *m)
 
 static void see_process(struct visit *v)
 {
+	char path[64], *line, *rest;
+	struct mapping m;
 	struct buf text;
-	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)v->pid);
 	buf_init(&text, MAPS_LIMIT);
-	if (!file_read(path, &text, NULL) && text.len) {
-		char *line, *rest = text.data;
-
-		while ((line = strsep(&rest, "\n")) && !v->found) {
-			struct mapping m;
-
-			if (read_line(line, &m))
-				see_mapping(v, &m);
-		}
-	}
+	rest = !file_read(path, &text, NULL) && text.len ? text.data : NULL;
+	while ((line = strsep(&rest, "\n")) && !v->found)
+		if (read_line(line, &m))
+			see_mapping(v, &m);
 	buf_free(&text);
 }
 
@@ -364,7 +330,7 @@ static bool start_stack(pid_t pid, uint64_t *addr)
 /* Whether the mappings of a process were read a moment ago. */
 static bool is_recent(struct unwinder *u, pid_t pid)
 {
-	const uint64_t now = now_ns();
+	const uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 	struct known_process *p;
 
 	vec_each (known, &u->processes)
@@ -409,5 +375,5 @@ void unwind_note(struct unwinder *u, const void *note, size_t len)
 	see_process(&v);
 	/* The process is gone: the next one that has the file mapped may request it again. */
 	if (!v.found)
-		unwind_forget(u, &n.file);
+		kmap_delete(u->files, &n.file);
 }

@@ -20,15 +20,11 @@ int unwind_open(struct kmaps *maps, const struct unit *unit, struct unwinder **o
 		struct spur_error *err);
 void unwind_close(struct unwinder *u);
 
-/* Adds a file, by the key that the kernel has for it (NULL: by its own); *to are its rows. */
-bool unwind_file(struct unwinder *u, const char *path, const struct unwind_file_key *key,
-		 struct unwind_file *to);
-
-/* Adds a program and the libraries it will load; files that cannot be read are skipped. */
-void unwind_program(struct unwinder *u, const char *path);
-
-/* The same of a command that is going to be run. */
-void unwind_command(struct unwinder *u, const char *command);
+/*
+ * Adds a program and the libraries it will load, or with a command what that would load; files that
+ * cannot be read are skipped.
+ */
+void unwind_program(struct unwinder *u, const char *path, const char *command);
 
 /* All that a process has mapped now. */
 void unwind_process(struct unwinder *u, pid_t pid);
@@ -38,9 +34,5 @@ void unwind_note(struct unwinder *u, const void *note, size_t len);
 
 /* Whether some files did not fit the tables. */
 bool unwind_is_full(const struct unwinder *u);
-
-/* A page of a process is in these rows. */
-void unwind_page(struct unwinder *u, const struct unwind_page_key *key,
-		 const struct unwind_page *page);
 
 #endif

@@ -67,16 +67,6 @@ static void put_user(const struct show *s, uint32_t pid, uint64_t addr, bool off
 		buf_printf(s->to, " (%s)", known && at.module ? at.module : "[unknown]");
 }
 
-static void show_ksym(const struct show *s, uint64_t addr)
-{
-	put_kernel(s, addr, false);
-}
-
-static void show_usym(const struct show *s, const uint8_t *v, size_t len)
-{
-	put_user(s, (uint32_t)load_word(v, len, 8, 4), load_word(v, len, 0, 8), false, false);
-}
-
 static void put_build_id(const struct show *s, const uint8_t *id, size_t len, uint64_t offset)
 {
 	for (size_t i = 0; i < BPF_BUILD_ID_SIZE; i++)
@@ -435,12 +425,12 @@ static void show_probe(const struct show *s, const struct vtype *t, const uint8_
 
 static void show_kernel(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
 {
-	show_ksym(s, load(v, len, 8));
+	put_kernel(s, load(v, len, 8), false);
 }
 
 static void show_user(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
 {
-	show_usym(s, v, len);
+	put_user(s, (uint32_t)load_word(v, len, 8, 4), load_word(v, len, 0, 8), false, false);
 }
 
 /* Numbers that have a name. */

@@ -132,11 +132,9 @@ static void test_spaces(void **state)
 
 static void test_tuple(void **state)
 {
-	struct vtype i8 = vtype_int(1, true), u64 = vtype_int(8, false), s = vtype_string(5);
-	const struct vtype *types[] = {&i8, &u64, &s};
+	const struct vtype types[] = {vtype_int(1, true), vtype_int(8, false), vtype_string(5)};
 	const char *names[] = {"a", "b", "c"};
-	struct vtype tuple, record, nested;
-	const struct vtype *inner[] = {&i8, &tuple};
+	struct vtype tuple, record, nested, inner[2];
 	struct arena arena;
 
 	arena_init(&arena, 1 << 20);
@@ -153,6 +151,8 @@ static void test_tuple(void **state)
 	assert_name(&record, "(a=int8,b=uint64,c=string[5])");
 	assert_false(vtype_same(&tuple, &record));
 
+	inner[0] = types[0];
+	inner[1] = tuple;
 	assert_true(vtype_tuple(&nested, inner, NULL, 2, &arena));
 	assert_int_equal(nested.elems[1].offset, 8);
 	assert_int_equal(nested.size, 32);
@@ -166,8 +166,7 @@ static void test_tuple(void **state)
 
 static void test_tuple_too_large(void **state)
 {
-	struct vtype s = vtype_string(UINT32_MAX);
-	const struct vtype *types[] = {&s, &s};
+	const struct vtype types[] = {vtype_string(UINT32_MAX), vtype_string(UINT32_MAX)};
 	struct vtype tuple;
 	struct arena arena;
 
