@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "measure/fieldhist_live.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "code/unit.h"
 #include "script/script.h"
@@ -40,7 +41,7 @@ static int put_key(const struct hist_field *f, struct event *e, struct buf *to,
 	if (f->as == AS_LOG2 || f->as == AS_EXECNAME || f->as == AS_SYM_OFFSET)
 		return error_set(err, -EINVAL,
 				 "live, .log2, .execname and .sym-offset are not possible");
-	if (f->as <= AS_SYSCALL && f->as < sizeof(before) / sizeof(before[0]) && before[f->as])
+	if (f->as <= AS_SYSCALL && f->as < ARRAY_SIZE(before) && before[f->as])
 		buf_puts(to, before[f->as]);
 	rc = live_put_field(to, e, f->name, f->len, err);
 	if (f->as == AS_USECS)

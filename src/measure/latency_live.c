@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/vec.h"
@@ -144,7 +145,7 @@ static const struct live_column of_pairs[MAX_COLUMNS] = {OF_TASK, {"to_cpu", "cp
 
 static const struct live_kind *find_kind(const char *name)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (strcmp(kinds[i].name, name) == 0)
 			return &kinds[i];
 	return NULL;
@@ -226,7 +227,7 @@ static int put_measure(const struct latency_live *o, const struct live_column *c
 	rc = live_put_who(to, &o->who, expr_of(columns, "pid"), expr_of(columns, "comm"),
 			  expr_of(columns, "cpu"), err);
 	buf_puts(to, ") {\n");
-	for (size_t i = 0; i < sizeof(measures) / sizeof(measures[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(measures); i++) {
 		buf_printf(to, "\t\t\t@%s[", measures[i].map);
 		put_group(to, by);
 		buf_printf(to, "] = %s;\n", measures[i].call);
@@ -249,7 +250,7 @@ static void put_head(const struct latency_live *o, struct buf *to)
 
 	buf_puts(to, "config = {\n\tprint_maps_on_exit = false;\n}\n\n");
 	buf_puts(to, "let @" LIVE_SINCE " = hash(" WAITING ");\n");
-	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
 		buf_printf(to, "let @%s = percpuhash(%u);\n", maps[i], o->by ? max_groups() : 1);
 	buf_putc(to, '\n');
 }
@@ -687,9 +688,9 @@ static int on_map(void *arg, struct output *o, const struct map_def *m, const st
 
 	if (strcmp(m->name, LIVE_SINCE) == 0)
 		return show(r, rows->n);
-	while (k < sizeof(takers) / sizeof(takers[0]) && strcmp(takers[k].map, m->name) != 0)
+	while (k < ARRAY_SIZE(takers) && strcmp(takers[k].map, m->name) != 0)
 		k++;
-	if (k == sizeof(takers) / sizeof(takers[0]) || m->value.kind != takers[k].kind)
+	if (k == ARRAY_SIZE(takers) || m->value.kind != takers[k].kind)
 		return 0;
 	for (size_t i = 0; i < rows->n && rc == 0; i++) {
 		struct latency_group *g;
