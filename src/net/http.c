@@ -12,19 +12,16 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/nanoseconds.h"
 #include "base/num.h"
 
-#define NS_PER_S  1000000000ull
-#define NS_PER_MS 1000000ull
-#define TURN_MS	  200 /* a stop is noticed this late, at most */
+#define TURN_MS 200 /* a stop is noticed this late, at most */
 
 uint64_t net_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+	return clock_now_ns(CLOCK_MONOTONIC);
 }
 
 static bool stopped(const volatile int *stop)
@@ -250,7 +247,7 @@ static int load(struct http_connection *c, struct spur_error *err)
 	if (!library)
 		return error_set(err, -ENOSYS,
 				 "servers are talked to by %s, which is not installed", LIBRARY);
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
 		*functions[i].to = dlsym(library, functions[i].name);
 		if (!*functions[i].to)
 			return error_set(err, -ENOSYS, "%s has no %s", LIBRARY, functions[i].name);
@@ -277,7 +274,7 @@ static bool set_headers(struct http_connection *c, const char *more)
 	static const char *const without[] = {"Expect:", "Accept:", "Content-Type:"};
 	bool ok = true;
 
-	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(without); i++)
 		ok = ok && add_header(c, without[i], strlen(without[i]));
 	while (ok && more && *more) {
 		const size_t len = strcspn(more, "\r\n");
