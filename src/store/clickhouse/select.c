@@ -15,7 +15,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/nanoseconds.h"
 #include "base/vec.h"
 
 /* ---- rows of an answer, in text: types from their names, values from their escapes ---- */
@@ -60,7 +62,7 @@ enum tsv_kind tsv_kind_of(const char *type, size_t len)
 
 	while (unwrap(&type, &len, "LowCardinality") || unwrap(&type, &len, "Nullable"))
 		;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (strlen(kinds[i].name) == len && memcmp(kinds[i].name, type, len) == 0)
 			return kinds[i].kind;
 	return TSV_TEXT;
@@ -233,7 +235,6 @@ int tsv_take(struct tsv *t, char *line, size_t len)
 /* ---- questions ---- */
 
 #define EXCEPTION_LIMIT 16384 /* bytes of what a server says when it fails midway */
-#define NS_PER_S	1000000000ull
 #define KILL_TIMEOUT	(2 * NS_PER_S)
 
 /* Errors of the query itself. */
@@ -273,7 +274,7 @@ static const char *const levels[] = {
 	"&http_headers_progress_interval_ms=10000&max_query_size=4194304",
 	"",
 };
-#define NR_LEVELS     (sizeof(levels) / sizeof(levels[0]))
+#define NR_LEVELS     ARRAY_SIZE(levels)
 #define MAY_ONLY_READ 164
 
 /* ---- */
@@ -332,7 +333,7 @@ void ch_select_init(struct ch_select *c, struct ch_server *s)
 
 static bool is_fault(unsigned int code)
 {
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
 		if (faults[i] == code)
 			return true;
 	return false;
@@ -363,8 +364,8 @@ static int broken(struct ch_select *c, int rc, const struct spur_error *why, str
 			 c->server->port, why->text, c->rows ? "; there are more rows" : "");
 }
 
-/* More of the body. */
-static int more(struct ch_select *c, struct spur_error *err)
+/* Reads more of the body. */
+static int read_more(struct ch_select *c, struct spur_error *err)
 {
 	struct spur_error why = {0};
 	int rc;
@@ -386,8 +387,8 @@ static bool ends_soon(struct ch_select *c)
 	struct spur_error ignored = {0};
 
 	while (!c->answer.done && c->answer.body.len - c->at < EXCEPTION_LIMIT)
-		/* It may hang up after an exception. */
-		if (more(c, &ignored) < 0)
+		/* The server may close the connection after an exception. */
+		if (read_more(c, &ignored) < 0)
 			return true;
 	return c->answer.done && c->answer.body.len - c->at <= EXCEPTION_LIMIT;
 }
@@ -432,7 +433,7 @@ static int post(struct ch_select *c, const char *settings, const char *sql, size
 static int take_exception(struct ch_select *c, struct spur_error *err)
 {
 	while (!c->answer.done && c->answer.body.len < EXCEPTION_LIMIT) {
-		const int rc = more(c, err);
+		const int rc = read_more(c, err);
 
 		if (rc < 0)
 			return rc;
@@ -492,7 +493,7 @@ static int take_line(struct ch_select *c, struct spur_error *err)
 		if (c->answer.done)
 			return c->at < b->len || c->tsv.lines < 2 ? fail_midway(c, err) : 2;
 		looked = b->len - c->at;
-		rc = more(c, err);
+		rc = read_more(c, err);
 		if (rc < 0)
 			return rc;
 	}

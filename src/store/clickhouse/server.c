@@ -18,15 +18,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/nanoseconds.h"
 #include "base/safe.h"
 #include "base/vec.h"
 
 /* ---- address ---- */
 
-#define NS_PER_S	  1e9
 #define MAX_TIMEOUT	  86400
 #define MAX_RETRIES	  100
 #define DEFAULT_TIMEOUT	  60
@@ -238,7 +239,7 @@ static int read_numbers(struct ch_address *o, const struct ch_settings *s, struc
 		rc = ch_setting_number(s, "retries", MAX_RETRIES, &retries, err);
 	if (rc == 0)
 		rc = ch_setting_number(s, "tls", 1, &tls, err);
-	o->timeout = (uint64_t)(timeout * NS_PER_S);
+	o->timeout = (uint64_t)(timeout * (double)NS_PER_S);
 	o->retries = (unsigned int)retries;
 	o->tls = tls > 0;
 	return rc;
@@ -370,7 +371,7 @@ static void clean_words(const char *body, char *out, size_t cap)
 
 static bool will_pass(unsigned int code)
 {
-	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(passing); i++)
 		if (passing[i] == code)
 			return true;
 	return false;
@@ -405,7 +406,12 @@ int ch_nonsense(struct ch_server *s, struct spur_error *err)
 			 s->port);
 }
 
-/* What has to do with us, or with a stop, will be the same next time. */
+int ch_pass_on(int rc, const struct spur_error *why, struct spur_error *err)
+{
+	return rc < 0 && rc != -EINTR ? error_set(err, rc, "%s", why->text) : rc;
+}
+
+/* Whether an error is local, or a stop: a retry would fail, too. */
 static bool is_ours(int rc)
 {
 	return rc == -EINTR || rc == -ENOMEM || rc == -EINVAL || rc == -ENOSYS || rc == -EACCES;
@@ -467,7 +473,17 @@ int ch_ask(struct ch_server *s, struct spur_error *err)
 	}
 	if (rc == -EHOSTDOWN)
 		return give_up(s, &why, err);
-	return rc < 0 && rc != -EINTR ? error_set(err, rc, "%s", why.text) : rc;
+	return ch_pass_on(rc, &why, err);
+}
+
+int ch_ask_number(struct ch_server *s, uint64_t *out, struct spur_error *err)
+{
+	const int rc = ch_ask(s, err);
+	char *at = s->answer.body.data;
+
+	if (rc == 0 && !ch_read_number(ch_line(&at), out))
+		return ch_nonsense(s, err);
+	return rc;
 }
 
 int ch_insert(struct ch_server *s, const char *query_id, const struct buf *data, bool *sent,

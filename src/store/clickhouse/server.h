@@ -79,6 +79,8 @@ void ch_server_free(struct ch_server *s);
 
 /* Sends s->sql, with retries. */
 int ch_ask(struct ch_server *s, struct spur_error *err);
+/* The same for a query whose answer is one number. */
+int ch_ask_number(struct ch_server *s, uint64_t *out, struct spur_error *err);
 
 /*
  * Inserts a block by s->sql, without retries. *sent: the server may have got it, even after an
@@ -96,6 +98,8 @@ char *ch_field(char **at);
 char *ch_line(char **at);
 /* The error of an answer that makes no sense. */
 int ch_nonsense(struct ch_server *s, struct spur_error *err);
+/* Returns an error whose message is in `why`; after a stop there is none. */
+int ch_pass_on(int rc, const struct spur_error *why, struct spur_error *err);
 bool ch_read_number(const char *text, uint64_t *out);
 
 /*

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "store/parquet/parts.h"
 
@@ -278,7 +279,7 @@ static const char *codec_refusal(int64_t codec)
 
 	if (codec == PQ_UNCOMPRESSED || codec == PQ_SNAPPY || codec == PQ_ZSTD)
 		return NULL;
-	if (codec >= 0 && codec < (int64_t)(sizeof(names) / sizeof(names[0])) && names[codec])
+	if (codec >= 0 && codec < (int64_t)ARRAY_SIZE(names) && names[codec])
 		return names[codec];
 	return "what it is compressed with is not known";
 }

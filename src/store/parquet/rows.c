@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "store/parquet/parts.h"
 
@@ -81,7 +82,7 @@ void parquet_rows_free(struct parquet_rows *r)
 			&l->dict.packed, &l->dict.body, &l->dict.values, &l->packed,  &l->body,
 			&l->numbers,	 &l->ids,	&l->texts,	 &l->missing, &l->heap};
 
-		for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
+		for (size_t k = 0; k < ARRAY_SIZE(all); k++)
 			pq_room_free(all[k]);
 	}
 	ZSTD_freeDCtx(r->budget.unpacker);
