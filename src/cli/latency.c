@@ -280,12 +280,9 @@ static int run_walk(const struct asked *a, struct spur_trace *t, struct latency 
 		return rc;
 	/* What begins on a wanted CPU may end on another, so rows are selected, not records. */
 	walk->cpus = NULL;
-	*feed = feed_new(t, walk, err);
-	if (!*feed)
-		return -ENOMEM;
-	rc = feed_add(*feed, l->opt.table, latency_row, l, err);
-	if (rc == 0)
-		rc = feed_run(*feed, err);
+	*feed = feed_new(t, walk);
+	feed_add(*feed, l->opt.table, latency_row, l);
+	rc = feed_run(*feed, err);
 	progress_end(&range->progress);
 	return rc;
 }

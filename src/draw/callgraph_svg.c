@@ -229,9 +229,9 @@ static void put_arc(const struct picture *p, const struct node *from, const stru
 		   "<path class=\"arc\" d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f\" "
 		   "stroke-width=\"%.2f\"><title>",
 		   x1, y1, x1, y1 + bend, x2, y2 - bend, x2, y2, 1 + 4 * s);
-	buf_put_xml(out, from->f->name, strlen(from->f->name));
+	buf_puts_xml(out, from->f->name);
 	buf_puts(out, " → ");
-	buf_put_xml(out, to->f->name, strlen(to->f->name));
+	buf_puts_xml(out, to->f->name);
 	buf_printf(out, ": %.2f %%, %llu calls</title></path>\n", 100 * s,
 		   (unsigned long long)a->calls);
 }

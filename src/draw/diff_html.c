@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "base/xml.h"
 #include "draw/svg.h"
@@ -30,11 +32,6 @@ static const char *const letters[DIFF_SIDES] = {"A", "B"};
 static bool in_ticks(const struct diff_page *p)
 {
 	return p->diff->side[DIFF_A].ticks || p->diff->side[DIFF_B].ticks;
-}
-
-static void put_text(struct buf *out, const char *text)
-{
-	buf_put_xml(out, text, strlen(text));
 }
 
 static void put_name(const struct diff_family *f, const char *key, struct buf *out)
@@ -68,7 +65,7 @@ static void put_stats_row(const struct diff_page *p, unsigned int side, struct d
 		   letters[side], (unsigned long long)d->n);
 	put_cell(p, DIFF_TIME, d->n, (double)d->min, out);
 	put_cell(p, DIFF_TIME, d->n, d->mean, out);
-	for (size_t i = 0; i < sizeof(qs) / sizeof(qs[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(qs); i++)
 		put_cell(p, DIFF_TIME, d->n && !d->failed, (double)dist_quantile(d, qs[i]), out);
 	put_cell(p, DIFF_TIME, d->n, (double)d->max, out);
 	buf_puts(out, "</tr>\n");
@@ -106,7 +103,7 @@ static void put_conclusion(const struct diff_page *p, const struct diff_measure 
 		   m->outcome == DIFF_CHANGED ? "Changed" : "No clear change",
 		   diff_shown(at, sizeof(at), DIFF_TIME, in_ticks(p), (double)m->ks.at),
 		   100 * m->ks.distance);
-	put_text(out, diff_probability(chance, sizeof(chance), m->corrected));
+	buf_puts_xml(out, diff_probability(chance, sizeof(chance), m->corrected));
 	buf_puts(out, ".</p>\n");
 }
 
@@ -157,7 +154,6 @@ static void put_dists(const struct diff_page *p, const struct diff_family *f, co
 
 static void put_ran(const struct diff_page *p, const struct diff_case *c, struct buf *out)
 {
-	static const char *const layers[] = {"", "interrupt ", "softirq "};
 	char text[CELL];
 
 	buf_puts(out, "<p>On its CPU meanwhile: ");
@@ -167,10 +163,7 @@ static void put_ran(const struct diff_page *p, const struct diff_case *c, struct
 		const struct diff_ran *r = &c->ran.at[i];
 
 		buf_puts(out, i ? ", " : "");
-		buf_puts(out, layers[r->layer]);
-		put_text(out, r->name);
-		if (r->layer == DIFF_SLICE && r->pid > 0)
-			buf_printf(out, "-%lld", (long long)r->pid);
+		diff_put_who(r->layer, r->name, r->pid, out);
 		buf_printf(out, " %s",
 			   diff_shown(text, sizeof(text), DIFF_TIME, in_ticks(p), (double)r->time));
 	}
@@ -220,7 +213,7 @@ static void put_case(const struct diff_page *p, unsigned int side, const struct 
 			   (unsigned long long)(c->from % 1000000000 / 1000));
 	if (c->comm) {
 		buf_puts(out, ", ");
-		put_text(out, c->comm);
+		buf_puts_xml(out, c->comm);
 		if (c->pid != ROW_NULL)
 			buf_printf(out, "-%lld", (long long)c->pid);
 	}
@@ -246,7 +239,7 @@ static void put_focus(const struct diff_page *p, struct diff_focus *f, struct bu
 	buf_puts(out, "<h2>");
 	put_name(f->family, f->key, out);
 	buf_puts(out, "</h2>\n<p class=\"soft\">");
-	put_text(out, f->family->about ? f->family->about : "");
+	buf_puts_xml(out, f->family->about ? f->family->about : "");
 	buf_puts(out, "</p>\n");
 	for (unsigned int i = 0; i < DIFF_SIDES; i++)
 		dist[i] = f->ready[i] ? &f->latency[i].all.dist : NULL;
@@ -299,24 +292,17 @@ static void put_others(const struct diff_page *p, struct buf *out)
 
 /* ---- the head ---- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* Where the files are is of interest when they are called the same. */
 static void put_title(const struct diff_page *p, struct buf *out)
 {
 	const char *a = p->path[DIFF_A], *b = p->path[DIFF_B];
-	const bool same = a && strcmp(base_name(a), base_name(b)) == 0;
+	const bool same = a && strcmp(file_name_of(a), file_name_of(b)) == 0;
 
 	if (a) {
-		put_text(out, same ? a : base_name(a));
+		buf_puts_xml(out, same ? a : file_name_of(a));
 		buf_puts(out, " and ");
 	}
-	put_text(out, same ? b : base_name(b));
+	buf_puts_xml(out, same ? b : file_name_of(b));
 }
 
 static void put_head(const struct diff_page *p, struct buf *out)
@@ -348,14 +334,14 @@ static void put_files(const struct diff_page *p, struct buf *out)
 		if (!s->trace)
 			continue;
 		buf_printf(out, "<tr><td class=\"%s\">%s</td><td>", letters[i], letters[i]);
-		put_text(out, p->path[i]);
+		buf_puts_xml(out, p->path[i]);
 		buf_printf(
 			out,
 			"</td><td class=\"r\">%.3f</td><td class=\"r\">%u</td><td class=\"r\">%llu"
 			"</td><td class=\"r\">%llu%s</td><td>",
 			diff_duration(s) / 1e9, s->cpus, (unsigned long long)s->events,
 			(unsigned long long)s->lost, s->gaps && !s->lost ? "?" : "");
-		put_text(out, s->trace->dat->uname ? s->trace->dat->uname : "");
+		buf_puts_xml(out, s->trace->dat->uname ? s->trace->dat->uname : "");
 		buf_puts(out, "</td></tr>\n");
 	}
 	buf_puts(out, "</table></div>\n");
@@ -368,7 +354,7 @@ static void put_warnings(const struct diff_page *p, struct buf *out)
 	for (unsigned int i = 0; p->warning && p->warning(p->warning_arg, i, text, sizeof(text));
 	     i++) {
 		buf_puts(out, "<p class=\"warning\">");
-		put_text(out, text);
+		buf_puts_xml(out, text);
 		buf_puts(out, "</p>\n");
 	}
 }
@@ -379,7 +365,7 @@ static void put_verdict(const struct diff_page *p, size_t i, struct buf *out)
 	char text[CELL];
 
 	buf_puts(out, "<tr><td class=\"name\">");
-	put_text(out, p->requirements[i].text);
+	buf_puts_xml(out, p->requirements[i].text);
 	buf_puts(out, "</td>");
 	for (unsigned int k = 0; k < DIFF_SIDES; k++)
 		if (p->diff->side[k].trace)
@@ -389,7 +375,7 @@ static void put_verdict(const struct diff_page *p, size_t i, struct buf *out)
 					       : "");
 	buf_printf(out, "<td><span class=\"%s\">%s</span></td><td class=\"soft\">",
 		   v->holds ? "pass" : "fail", v->holds ? "PASS" : "FAIL");
-	put_text(out, v->note);
+	buf_puts_xml(out, v->note);
 	buf_puts(out, "</td></tr>\n");
 }
 
@@ -453,7 +439,7 @@ static void put_change(const struct diff_page *p, const struct diff_measure *m, 
 		buf_printf(out, "%.3f", m->ks.distance);
 	buf_puts(out, "</td><td class=\"r\">");
 	if (m->outcome < DIFF_FEW)
-		put_text(out, diff_probability(text, sizeof(text), m->corrected));
+		buf_puts_xml(out, diff_probability(text, sizeof(text), m->corrected));
 	else
 		buf_puts(out, "few");
 	buf_puts(out, "</td></tr>\n");

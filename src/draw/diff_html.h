@@ -39,6 +39,8 @@ struct diff_chart {
 void diff_chart_cumulative(const struct diff_chart *c, struct buf *out);
 void diff_chart_histogram(const struct diff_chart *c, struct buf *out);
 
+/* A task, interrupt or softirq by its name. */
+void diff_put_who(enum diff_layer layer, const char *name, int64_t pid, struct buf *out);
 /* The CPUs around a case. */
 void diff_timeline(const struct diff_case *c, uint64_t around, bool ticks, struct buf *out);
 

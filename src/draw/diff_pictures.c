@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/xml.h"
 #include "draw/diff_html.h"
 
@@ -123,16 +124,21 @@ static void put_begin(const char *title, struct buf *out)
 		   WIDTH, HEIGHT, title, LEFT, TOP, INNER_W, INNER_H);
 }
 
-static void put_x_label(const struct axis *x, double v, bool ticks, struct buf *out)
+/* A line through the picture, with a time below it. */
+static void put_tick(double x, int top, int bottom, bool ticks, double time, struct buf *out)
 {
-	const double at = px(place(x, v));
 	char text[64];
 
 	buf_printf(out,
 		   "<line class=\"grid\" x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\"/>"
 		   "<text class=\"label\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
-		   at, TOP, at, TOP + INNER_H, at, TOP + INNER_H + 16,
-		   diff_round_time(text, sizeof(text), ticks, v));
+		   x, top, x, bottom, x, bottom + 16,
+		   diff_round_time(text, sizeof(text), ticks, time));
+}
+
+static void put_x_label(const struct axis *x, double v, bool ticks, struct buf *out)
+{
+	put_tick(px(place(x, v)), TOP, TOP + INNER_H, ticks, v, out);
 }
 
 static void put_x_axis(const struct axis *x, bool ticks, struct buf *out)
@@ -217,7 +223,7 @@ void diff_chart_cumulative(const struct diff_chart *c, struct buf *out)
 	const struct axis x = axis_of(c);
 
 	put_begin("how much is at most that long", out);
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
 		put_y_label(py(lines[i].part), lines[i].text, out);
 	put_x_axis(&x, c->ticks, out);
 	put_limits(c, &x, out);
@@ -353,17 +359,23 @@ static unsigned int colour_of(const char *name)
 	return hash % COLOURS;
 }
 
+void diff_put_who(enum diff_layer layer, const char *name, int64_t pid, struct buf *out)
+{
+	static const char *const layers[] = {
+		[DIFF_SLICE] = "", [DIFF_IRQ] = "interrupt ", [DIFF_SOFTIRQ] = "softirq "};
+
+	buf_puts(out, layers[layer]);
+	buf_puts_xml(out, name);
+	if (layer == DIFF_SLICE && pid > 0)
+		buf_printf(out, "-%lld", (long long)pid);
+}
+
 static void put_title(const struct diff_stretch *s, bool ticks, struct buf *out)
 {
 	char text[64];
 
 	buf_puts(out, "<title>");
-	buf_puts(out, s->layer == DIFF_IRQ	 ? "interrupt "
-		      : s->layer == DIFF_SOFTIRQ ? "softirq "
-						 : "");
-	buf_put_xml(out, s->name, strlen(s->name));
-	if (s->layer == DIFF_SLICE && s->pid > 0)
-		buf_printf(out, "-%lld", (long long)s->pid);
+	diff_put_who(s->layer, s->name, s->pid, out);
 	buf_printf(out, ", %s</title>",
 		   diff_shown(text, sizeof(text), DIFF_TIME, ticks, (double)(s->to - s->from)));
 }
@@ -421,17 +433,9 @@ static void put_axis(const struct view *v, const struct diff_case *c, bool ticks
 	const double zero = (double)(c->from - v->from);
 	const int bottom = CPUS_TOP + (int)v->nr_cpus * ROW;
 
-	for (double i = -floor(zero / step); i * step <= range - zero; i++) {
-		const double x = CPUS_LEFT + (zero + i * step) / range * CPUS_INNER;
-		char text[64];
-
-		buf_printf(out,
-			   "<line class=\"grid\" x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\"/>"
-			   "<text class=\"label\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s"
-			   "</text>\n",
-			   x, CPUS_TOP, x, bottom, x, bottom + 16,
-			   diff_round_time(text, sizeof(text), ticks, i * step));
-	}
+	for (double i = -floor(zero / step); i * step <= range - zero; i++)
+		put_tick(CPUS_LEFT + (zero + i * step) / range * CPUS_INNER, CPUS_TOP, bottom,
+			 ticks, i * step, out);
 }
 
 /* Drawn first, so that all else covers it; put_edges() draws what is on top. */

@@ -187,12 +187,9 @@ int flame_chart_read(struct flame_chart *c, struct spur_trace *t, const struct f
 
 	/* A call may end on another CPU than it began on. */
 	all_cpus.cpus = NULL;
-	feed = feed_new(t, &all_cpus, err);
-	if (!feed)
-		return err->code;
-	rc = feed_add(feed, &calls_table, take_call, &reading, err);
-	if (rc == 0)
-		rc = feed_run(feed, err);
+	feed = feed_new(t, &all_cpus);
+	feed_add(feed, &calls_table, take_call, &reading);
+	rc = feed_run(feed, err);
 	feed_free(feed);
 	return rc;
 }

@@ -15,9 +15,9 @@
 #include "stats/flame_rows.h"
 #include "table/stacks.h"
 #include "base/error.h"
+#include "base/nanoseconds.h"
 #include "event/names.h"
 
-#define SECOND	    1000000000ull
 #define MAX_COLUMNS 1024
 #define CELL_HEIGHT 10
 #define MARGIN	    72 /* for the labels on the left */
@@ -29,12 +29,12 @@ struct heat_column {
 };
 
 struct flame_heat {
-	uint64_t period;      /* nanoseconds whose parts are the rows */
-	uint64_t per_column;  /* periods */
-	uint64_t first, last; /* columns */
-	struct map by_number; /* columns by number + 1 */
+	uint64_t period;     /* nanoseconds whose parts are the rows */
+	uint64_t per_column; /* periods */
+	bool any;
+	uint64_t first, last; /* columns, if there are any */
+	/* By number modulo MAX_COLUMNS, NULL: nothing happened then. */
 	struct heat_column *columns[MAX_COLUMNS];
-	size_t nr;
 	uint64_t events, lost;
 };
 
@@ -46,7 +46,7 @@ struct flame_heat *flame_heat_new(uint64_t column, struct spur_error *err)
 		error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	h->period = column ? column : SECOND;
+	h->period = column ? column : NS_PER_S;
 	h->per_column = 1;
 	return h;
 }
@@ -55,9 +55,8 @@ void flame_heat_free(struct flame_heat *h)
 {
 	if (!h)
 		return;
-	for (size_t i = 0; i < h->nr; i++)
+	for (size_t i = 0; i < MAX_COLUMNS; i++)
 		free(h->columns[i]);
-	map_free(&h->by_number);
 	free(h);
 }
 
@@ -70,35 +69,25 @@ uint64_t flame_heat_events(const struct flame_heat *h)
 
 static struct heat_column *column_of(struct flame_heat *h, uint64_t number)
 {
-	struct heat_column *c = map_get(&h->by_number, number);
+	struct heat_column **c = &h->columns[number % MAX_COLUMNS];
 
-	if (c)
-		return c;
-	c = calloc(1, sizeof(*c));
-	if (!c || !map_set(&h->by_number, number, c)) {
-		free(c);
-		return NULL;
-	}
-	c->number = number;
-	h->columns[h->nr++] = c;
-	return c;
+	if (!*c && (*c = calloc(1, sizeof(**c))) != NULL)
+		(*c)->number = number;
+	return *c;
 }
 
 /* Columns become twice as wide. */
 static void widen(struct flame_heat *h)
 {
 	struct heat_column *old[MAX_COLUMNS];
-	const size_t n = h->nr;
 
-	memcpy(old, h->columns, n * sizeof(old[0]));
-	map_free(&h->by_number);
-	h->by_number = (struct map){0};
-	h->nr = 0;
+	memcpy(old, h->columns, sizeof(old));
+	memset(h->columns, 0, sizeof(h->columns));
 	h->per_column *= 2;
 	h->first /= 2;
 	h->last /= 2;
-	for (size_t i = 0; i < n; i++) {
-		struct heat_column *to = column_of(h, old[i]->number / 2);
+	for (size_t i = 0; i < MAX_COLUMNS; i++) {
+		struct heat_column *to = old[i] ? column_of(h, old[i]->number / 2) : NULL;
 
 		for (size_t k = 0; to && k < FLAME_HEAT_ROWS; k++)
 			to->cells[k] += old[i]->cells[k];
@@ -108,12 +97,9 @@ static void widen(struct flame_heat *h)
 
 static void include(struct flame_heat *h, uint64_t number)
 {
-	if (!h->nr) {
-		h->first = h->last = number;
-		return;
-	}
-	h->first = number < h->first ? number : h->first;
-	h->last = number > h->last ? number : h->last;
+	h->first = h->any && h->first < number ? h->first : number;
+	h->last = h->any && h->last > number ? h->last : number;
+	h->any = true;
 }
 
 void flame_heat_add(struct flame_heat *h, uint64_t ts)
@@ -162,36 +148,33 @@ static void take_record(void *arg, struct event *e, const struct spur_record *re
 }
 
 /* Events need no stacks to be counted. */
-static int watch_events(struct feed *feed, struct reading *r, struct spur_error *err)
+static void watch_events(struct feed *feed, struct reading *r)
 {
 	const struct events *ev = r->trace->events;
-	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < ev->nr; i++) {
+	for (size_t i = 0; i < ev->nr; i++) {
 		char name[PATTERN_MAX];
 
 		if (!flame_wants_event(r->wanted, ev->list[i]->system, ev->list[i]->name) ||
 		    (size_t)snprintf(name, sizeof(name), "%s:%s", ev->list[i]->system,
 				     ev->list[i]->name) >= sizeof(name))
 			continue;
-		rc = feed_watch(feed, name, take_record, r, err);
+		feed_watch(feed, name, take_record, r);
 	}
-	return rc;
 }
 
 int flame_heat_read(struct flame_heat *h, struct spur_trace *t, const struct flame_wanted *w,
 		    struct spur_error *err)
 {
 	struct reading reading = {h, w, t};
-	struct feed *feed = feed_new(t, &w->walk, err);
+	struct feed *feed = feed_new(t, &w->walk);
 	int rc;
 
-	if (!feed)
-		return err->code;
-	rc = w->nr_events ? watch_events(feed, &reading, err)
-			  : feed_add(feed, &samples_table, take_sample, &reading, err);
-	if (rc == 0)
-		rc = feed_run(feed, err);
+	if (w->nr_events)
+		watch_events(feed, &reading);
+	else
+		feed_add(feed, &samples_table, take_sample, &reading);
+	rc = feed_run(feed, err);
 	feed_free(feed);
 	return rc;
 }
@@ -202,8 +185,8 @@ static uint64_t most(const struct flame_heat *h)
 {
 	uint64_t max = 0;
 
-	for (size_t i = 0; i < h->nr; i++)
-		for (size_t k = 0; k < FLAME_HEAT_ROWS; k++)
+	for (size_t i = 0; i < MAX_COLUMNS; i++)
+		for (size_t k = 0; h->columns[i] && k < FLAME_HEAT_ROWS; k++)
 			max = h->columns[i]->cells[k] > max ? h->columns[i]->cells[k] : max;
 	return max;
 }
@@ -224,13 +207,10 @@ static double row_y(size_t row)
 
 static void put_moment(struct buf *b, uint64_t ns)
 {
-	buf_u64(b, ns / SECOND);
+	buf_u64(b, ns / NS_PER_S);
 	buf_putc(b, '.');
-	buf_u64_pad(b, ns % SECOND, 9, '0');
-	while (b->len && b->data[b->len - 1] == '0')
-		b->len--;
-	if (b->len && b->data[b->len - 1] == '.')
-		b->len--;
+	buf_u64_pad(b, ns % NS_PER_S, 9, '0');
+	flame_drop_zeros(b);
 }
 
 static void draw_cell(struct heat_drawing *d, const struct heat_column *c, size_t row)
@@ -300,8 +280,8 @@ void flame_heat_svg(const struct flame_heat *h, const struct flame_look *look, s
 	d.cell = fmin(d.page.inner / (double)(h->last - h->first + 1), MAX_CELL);
 	flame_page_begin(out, look, &d.page);
 	draw_labels(&d);
-	for (uint64_t number = h->first; h->nr && number <= h->last; number++) {
-		const struct heat_column *c = map_get(&h->by_number, number);
+	for (uint64_t number = h->first; h->any && number <= h->last; number++) {
+		const struct heat_column *c = h->columns[number % MAX_COLUMNS];
 
 		for (size_t row = 0; c && row < FLAME_HEAT_ROWS; row++)
 			if (c->cells[row])

@@ -9,6 +9,7 @@
  */
 #include <math.h>
 
+#include "base/array.h"
 #include "base/xml.h"
 #include "draw/flame_page.h"
 
@@ -63,6 +64,14 @@ static void flame_put_value(struct buf *out, const struct flame_look *look, uint
 
 /* ---- elements ---- */
 
+void flame_drop_zeros(struct buf *out)
+{
+	while (out->len && out->data[out->len - 1] == '0')
+		out->len--;
+	if (out->len && out->data[out->len - 1] == '.')
+		out->len--;
+}
+
 static void put_attribute(struct buf *out, const char *name, double v)
 {
 	buf_putc(out, ' ');
@@ -70,16 +79,8 @@ static void put_attribute(struct buf *out, const char *name, double v)
 	buf_puts(out, "=\"");
 	flame_put_fixed(out, v, 4);
 	/* A picture is mostly such numbers. */
-	while (out->len && out->data[out->len - 1] == '0')
-		out->len--;
-	if (out->len && out->data[out->len - 1] == '.')
-		out->len--;
+	flame_drop_zeros(out);
 	buf_putc(out, '"');
-}
-
-static void put_xml(struct buf *out, const char *text)
-{
-	buf_put_xml(out, text, strlen(text));
 }
 
 void flame_put_text(struct buf *out, const char *classes, const char *anchor, double x, double y,
@@ -89,7 +90,7 @@ void flame_put_text(struct buf *out, const char *classes, const char *anchor, do
 	put_attribute(out, "x", x);
 	put_attribute(out, "y", y);
 	buf_putc(out, '>');
-	put_xml(out, text);
+	buf_puts_xml(out, text);
 	buf_puts(out, "</text>\n");
 }
 
@@ -115,7 +116,7 @@ static void put_label(struct buf *out, const struct flame_box *b)
 void flame_put_box(struct buf *out, const struct flame_box *b, struct buf *numbers)
 {
 	buf_puts(out, "<g class=\"f\"><title>");
-	put_xml(out, b->name);
+	buf_puts_xml(out, b->name);
 	buf_puts(out, " (");
 	buf_put_xml(out, numbers->data, numbers->len);
 	buf_puts(out, ")</title><rect");
@@ -131,13 +132,6 @@ void flame_put_box(struct buf *out, const struct flame_box *b, struct buf *numbe
 
 /* ---- the document ---- */
 
-static void put_script(struct buf *out)
-{
-	buf_puts(out, "<script><![CDATA[\n");
-	buf_puts(out, flame_js);
-	buf_puts(out, "]]></script>\n");
-}
-
 void flame_page_begin(struct buf *out, const struct flame_look *look, const struct flame_page *p)
 {
 	const char *title = look->title ? look->title : p->title;
@@ -152,7 +146,7 @@ void flame_page_begin(struct buf *out, const struct flame_look *look, const stru
 	put_attribute(out, "data-left", p->left);
 	put_attribute(out, "data-inner", p->inner);
 	buf_puts(out, " font-family=\"monospace\" font-size=\"12\">\n<title>");
-	put_xml(out, title);
+	buf_puts_xml(out, title);
 	buf_puts(out, "</title>\n<style><![CDATA[\n");
 	buf_puts(out, flame_css);
 	buf_puts(out, "]]></style>\n<g class=\"all\">\n"
@@ -162,11 +156,11 @@ void flame_page_begin(struct buf *out, const struct flame_look *look, const stru
 		buf_printf(out, "<text class=\"soft\" text-anchor=\"middle\" x=\"%.0f\" y=\"44\">",
 			   middle);
 		if (look->subtitle)
-			put_xml(out, look->subtitle);
+			buf_puts_xml(out, look->subtitle);
 		if (look->subtitle && p->subtitle && *p->subtitle)
 			buf_puts(out, "; ");
 		if (p->subtitle)
-			put_xml(out, p->subtitle);
+			buf_puts_xml(out, p->subtitle);
 		buf_puts(out, "</text>\n");
 	}
 	/* Only a script makes these visible. */
@@ -184,9 +178,9 @@ void flame_page_end(struct buf *out, const struct flame_page *p)
 
 	flame_put_text(out, "ink details", "start", FLAME_LEFT, y, " ");
 	flame_put_text(out, "ink found", "end", (double)p->width - FLAME_LEFT, y, " ");
-	buf_puts(out, "</g>\n");
-	put_script(out);
-	buf_puts(out, "</svg>\n");
+	buf_puts(out, "</g>\n<script><![CDATA[\n");
+	buf_puts(out, flame_js);
+	buf_puts(out, "]]></script>\n</svg>\n");
 }
 
 /* ---- colours ---- */
@@ -286,8 +280,7 @@ uint32_t flame_colour(enum flame_colours c, const char *name)
 	switch (c) {
 	case FLAME_KERNEL_USER: return in_range(of_kernel(name, len) ? &kernel : &user, hash);
 	case FLAME_BY_MODULE: return by_module(name);
-	case FLAME_COLOURBLIND:
-		return pack(distinct[hash % (sizeof(distinct) / sizeof(distinct[0]))]);
+	case FLAME_COLOURBLIND: return pack(distinct[hash % ARRAY_SIZE(distinct)]);
 	case FLAME_HOT:
 	default: return in_range(&warm, hash);
 	}

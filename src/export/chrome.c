@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/nanoseconds.h"
 #include "base/vec.h"
@@ -138,7 +139,6 @@ static bool is_new(struct chrome *c, uint64_t key)
 /* With several traces, names contain that of the trace. */
 static void name_process(struct chrome *c, uint64_t pid, const char *name, const char *buffer)
 {
-	const char *path = c->trace->dat->path, *slash = strrchr(path, '/');
 	struct buf text;
 
 	buf_init(&text, NAME_LIMIT);
@@ -146,7 +146,7 @@ static void name_process(struct chrome *c, uint64_t pid, const char *name, const
 	if (*buffer)
 		buf_printf(&text, ", %s", buffer);
 	if (c->job->nr_traces > 1)
-		buf_printf(&text, " (%s)", slash ? slash + 1 : path);
+		buf_printf(&text, " (%s)", file_name_of(c->trace->dat->path));
 	put_name(c, "process_name", pid, 0, buf_str(&text));
 	buf_free(&text);
 }
@@ -160,7 +160,7 @@ static uint32_t buffer_index(const struct chrome *c, const char *buffer)
 	return i;
 }
 
-uint64_t chrome_place(struct chrome *c, enum place place, const char *buffer, uint32_t cpu)
+uint64_t chrome_place(struct chrome *c, enum cpu_place place, const char *buffer, uint32_t cpu)
 {
 	static const char *const names[NR_CPU_PLACES] = {"CPUs", "Interrupts", "Softirqs"};
 	const uint64_t number = c->places + buffer_index(c, buffer);
@@ -271,7 +271,7 @@ static struct chrome_kind *kind_of(struct chrome *c, struct event *e)
 	return k;
 }
 
-static void put_value(struct json_writer *w, const struct cell *cell, const struct value *v)
+static void put_value(struct json_writer *w, const struct cell *cell, const struct cell_value *v)
 {
 	/* The name of a field may be anything. */
 	json_separate(w);
@@ -294,7 +294,7 @@ static void put_args(struct chrome *c, const struct chrome_kind *k, struct event
 	json_object(json_key(w, "args"));
 	json_put_u64(json_key(w, "cpu"), r->cpu);
 	vec_each (cell, &k->cells) {
-		struct value v;
+		struct cell_value v;
 
 		if (!cell->field)
 			continue;

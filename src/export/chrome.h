@@ -13,7 +13,7 @@
  * Places are pairs of a "process" and a "thread". CPUs, interrupts and softirqs are processes with
  * a thread for each CPU; a task is a process with a thread for each kind of slices.
  */
-enum place { PLACE_CPUS, PLACE_INTERRUPTS, PLACE_SOFTIRQS, NR_CPU_PLACES };
+enum cpu_place { PLACE_CPUS, PLACE_INTERRUPTS, PLACE_SOFTIRQS, NR_CPU_PLACES };
 enum respect { TASK_STATES = 1, TASK_SYSCALLS, TASK_CALLS, TASK_EVENTS };
 
 /* What is known about an event type. */
@@ -62,7 +62,7 @@ void chrome_number(struct json_writer *w, int64_t v, bool is_signed);
  * Chooses the process and thread, separately for each buffer; writes their names before their first
  * event.
  */
-uint64_t chrome_place(struct chrome *c, enum place place, const char *buffer, uint32_t cpu);
+uint64_t chrome_place(struct chrome *c, enum cpu_place place, const char *buffer, uint32_t cpu);
 uint64_t chrome_task(struct chrome *c, int64_t pid, const char *comm, enum respect respect,
 		     const char *buffer, int64_t cpu, uint64_t *tid);
 

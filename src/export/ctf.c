@@ -36,6 +36,7 @@
 #include "base/file.h"
 #include "base/nanoseconds.h"
 #include "base/newfile.h"
+#include "base/vec.h"
 #include "event/names.h"
 #include "event/plan.h"
 #include "scan/lane.h"
@@ -78,8 +79,10 @@ struct ctf_trace {
 	bool absolute;	      /* its times can be compared with other traces' */
 	int64_t clock_offset; /* nanoseconds from 1970 to the streams' 0 */
 	struct arena arena;
-	struct ctf_class *classes; /* by their number in the streams */
-	uint32_t nr_classes, cap_classes;
+	struct {
+		struct ctf_class *at;
+		size_t n, cap;
+	} classes;	   /* by their number in the streams */
 	uint32_t *numbers; /* of classes, plus one, by event->index; 0: not met yet */
 };
 
@@ -109,7 +112,7 @@ static int trace_init(struct ctf_trace *c, struct spur_trace *t, struct spur_err
 static void trace_free(struct ctf_trace *c)
 {
 	free(c->numbers);
-	free(c->classes);
+	vec_free(&c->classes);
 	arena_free(&c->arena);
 }
 
@@ -227,20 +230,18 @@ static int fill(struct ctf_trace *c, struct ctf_class *class)
 
 static int add_class(struct ctf_trace *c, struct event *e)
 {
+	struct ctf_class *class = vec_push(&c->classes);
 	int rc;
 
-	if (c->nr_classes == c->cap_classes) {
-		const uint32_t cap = c->cap_classes ? c->cap_classes * 2 : 64;
-		struct ctf_class *classes = realloc(c->classes, cap * sizeof(*classes));
-
-		if (!classes)
-			return -ENOMEM;
-		c->classes = classes;
-		c->cap_classes = cap;
+	if (!class)
+		return -ENOMEM;
+	class->event = e;
+	rc = fill(c, class);
+	if (rc < 0) {
+		c->classes.n--;
+		return rc;
 	}
-	c->classes[c->nr_classes] = (struct ctf_class){.event = e};
-	rc = fill(c, &c->classes[c->nr_classes]);
-	return rc < 0 ? rc : (int)c->nr_classes++;
+	return (int)c->classes.n - 1;
 }
 
 /* The number of an event's class, which is made when it is new; negative: -ENOMEM. */
@@ -248,13 +249,13 @@ static int class_of(struct ctf_trace *c, struct event *e)
 {
 	int rc = 0;
 
-	if (!c->nr_classes)
+	if (!c->classes.n)
 		rc = add_class(c, NULL);
 	if (rc < 0 || !e)
 		return rc < 0 ? rc : CTF_UNKNOWN;
 	if (c->numbers[e->index])
 		return (int)c->numbers[e->index] - 1;
-	if (c->nr_classes >= CTF_MAX_CLASSES)
+	if (c->classes.n >= CTF_MAX_CLASSES)
 		return CTF_UNKNOWN;
 	rc = add_class(c, e);
 	if (rc >= 0)
@@ -480,9 +481,9 @@ static void put_event_class(const struct ctf_class *class, uint32_t id, uint32_t
 static void put_stream_class(const struct ctf_trace *c, uint32_t stream, struct buf *out)
 {
 	buf_printf(out, "stream {\n\tid = %u;\n%s};\n\n", stream, stream_parts);
-	for (uint32_t i = 0; i < c->nr_classes; i++)
-		if (stream >= 32 || c->classes[i].buffers >> stream & 1)
-			put_event_class(&c->classes[i], i, stream, out);
+	for (uint32_t i = 0; i < c->classes.n; i++)
+		if (stream >= 32 || c->classes.at[i].buffers >> stream & 1)
+			put_event_class(&c->classes.at[i], i, stream, out);
 }
 
 /* Appends the text that describes the streams. */
@@ -612,11 +613,11 @@ static int put_event(struct writing *w, struct stream *s, struct event *e,
 		open_packet(s, ts);
 	s->end = ts;
 	if (s->buffer < 32)
-		c->classes[number].buffers |= 1u << s->buffer;
+		c->classes.at[number].buffers |= 1u << s->buffer;
 	buf_uint(out, (uint64_t)number, 2, c->big_endian);
 	buf_uint(out, ts, 8, c->big_endian);
 	put_context(c, r, out);
-	put_fields(c, &c->classes[number], r, out);
+	put_fields(c, &c->classes.at[number], r, out);
 	if (out->len - s->packet >= PACKET_SIZE)
 		close_packet(s);
 	return s->out.rc;

@@ -29,9 +29,8 @@
 struct export_stream {
 	struct buf buf;
 	int fd;
-	bool terminal;	  /* text of the trace must not drive it */
-	uint64_t written; /* bytes before those in the buffer */
-	int rc;		  /* the first thing that went wrong, a negative errno */
+	bool terminal; /* control characters in texts of the trace are replaced */
+	int rc;	       /* the first error, a negative errno */
 };
 
 void export_stream_init(struct export_stream *o, int fd);
@@ -45,12 +44,6 @@ static inline void export_stream_flush_full(struct export_stream *o)
 {
 	if (o->buf.len >= EXPORT_STREAM_PIECE)
 		export_stream_flush(o);
-}
-
-/* How many bytes there are, written or not. */
-static inline uint64_t export_stream_offset(const struct export_stream *o)
-{
-	return o->written + o->buf.len;
 }
 
 /* A choice that only some formats have: NAME=VALUE. */
@@ -106,13 +99,13 @@ struct export_format {
 /* Up to a NULL. */
 extern const struct export_format *const export_formats[];
 
-/* By name, or by the beginning of an address ("clickhouse://…"); NULL with words. */
-const struct export_format *export_find(const char *name, struct spur_error *err);
-
 /*
  * Finds a format by name, or by the beginning of an address ("clickhouse://…"); NULL with a
  * message.
  */
+const struct export_format *export_find(const char *name, struct spur_error *err);
+
+/* Runs a job. 0, -EINTR after a stop, or another negative errno. An incomplete file is removed. */
 int export_run(const struct export_format *f, struct export_job *job, struct spur_error *err);
 
 /* ---- for formats ---------------------------------------------------------------------- */

@@ -38,7 +38,6 @@ void export_stream_flush(struct export_stream *o)
 {
 	if (buf_full(&o->buf) && o->rc == 0)
 		o->rc = -ENOMEM;
-	o->written += o->buf.len;
 	if (o->terminal)
 		buf_clean(&o->buf, 0);
 	if (o->rc == 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "export/export.h"
 #include "report/report.h"
@@ -13,14 +14,7 @@ struct sources {
 	size_t n, cap;
 };
 
-static const char *file_label(const struct spur_trace *t)
-{
-	const char *slash = strrchr(t->dat->path, '/');
-
-	return slash ? slash + 1 : t->dat->path;
-}
-
-/* Top buffers are called as their file when there are several, others by their own name. */
+/* With several files, a top buffer has the name of its file; other buffers have their own names. */
 static int collect(const struct export_job *job, struct sources *s, struct spur_error *err)
 {
 	for (size_t i = 0; i < job->nr_traces; i++) {
@@ -37,7 +31,7 @@ static int collect(const struct export_job *job, struct sources *s, struct spur_
 				return error_set(err, -ENOMEM, "out of memory");
 			*src = (struct emit_source){.buffer = b, .label = b->data->name};
 			if (!*b->data->name && job->nr_traces > 1)
-				src->label = file_label(t);
+				src->label = file_name_of(t->dat->path);
 		}
 	}
 	return 0;

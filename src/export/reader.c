@@ -38,13 +38,14 @@ static void take_records(void *arg, const struct table_record *all, uint32_t n)
 }
 
 /* Without a range they need not be looked at one by one. */
-static int watch_batches(struct reading *rd, struct feed *f, struct spur_error *err)
+static void watch_batches(struct reading *rd, struct feed *f)
 {
 	const struct walk_options *w = &rd->job->walk;
 
 	if (w->since || w->until)
-		return feed_watch_batches(f, take_records, rd, err);
-	return feed_watch_batches(f, rd->pass->records, rd->pass->arg, err);
+		feed_watch_batches(f, take_records, rd);
+	else
+		feed_watch_batches(f, rd->pass->records, rd->pass->arg);
 }
 
 static bool wanted(void *arg, struct event *e, const struct spur_record *r)
@@ -84,21 +85,21 @@ void export_filter_done(struct export_filter *f)
 	f->has_printer = false;
 }
 
-static int add_takers(struct reading *rd, struct feed *f, struct spur_error *err)
+static void add_takers(struct reading *rd, struct feed *f)
 {
 	const struct export_reader *p = rd->pass;
-	int rc = 0;
 
 	if (p->records)
 		feed_in_batches(f);
-	for (size_t i = 0; rc == 0 && i < p->nr_tables; i++)
-		rc = feed_add(f, p->tables[i].table, p->tables[i].row,
-			      p->tables[i].arg ? p->tables[i].arg : p->arg, err);
-	if (rc == 0 && p->record)
-		rc = feed_watch(f, "*:*", take_record, rd, err);
-	if (rc == 0 && p->records)
-		rc = watch_batches(rd, f, err);
-	return rc;
+	for (size_t i = 0; i < p->nr_tables; i++)
+		feed_add(f, p->tables[i].table, p->tables[i].row,
+			 p->tables[i].arg ? p->tables[i].arg : p->arg);
+	if (p->rows_apart)
+		feed_rows_apart(f);
+	if (p->record)
+		feed_watch(f, "*:*", take_record, rd);
+	if (p->records)
+		watch_batches(rd, f);
 }
 
 int export_reader_run(const struct export_job *job, const struct export_reader *p,
@@ -114,10 +115,9 @@ int export_reader_run(const struct export_job *job, const struct export_reader *
 		return rc;
 	opt.brief |= p->brief;
 	opt.nameless |= p->nameless;
-	f = feed_new(p->trace, &opt, err);
-	rc = f ? add_takers(&rd, f, err) : err->code;
-	if (rc == 0)
-		rc = feed_run_until(f, p->failed, err);
+	f = feed_new(p->trace, &opt);
+	add_takers(&rd, f);
+	rc = feed_run_until(f, p->failed, err);
 	if (rc == 0 && p->end)
 		p->end(p->arg);
 	feed_free(f);

@@ -30,7 +30,8 @@ struct export_reader {
 	/* Called at the end, before the memory that rows point to is freed; or NULL. */
 	void (*end)(void *arg);
 	void *arg;
-	const int *failed; /* the reading ends when this becomes negative, with that; or NULL */
+	const int *failed; /* reading ends when this becomes negative, and returns it; or NULL */
+	bool rows_apart;   /* as feed_rows_apart() says */
 	bool brief;	   /* as walk_options.brief */
 	bool nameless;	   /* as walk_options.nameless */
 };

@@ -219,7 +219,7 @@ static void step(struct db_table *t)
 	sqlite3_reset(t->insert);
 }
 
-static void bind_value(sqlite3_stmt *s, int at, const struct value *v)
+static void bind_value(sqlite3_stmt *s, int at, const struct cell_value *v)
 {
 	switch (v->type) {
 	case VALUE_NULL: sqlite3_bind_null(s, at); break;
@@ -234,7 +234,7 @@ static void bind_value(sqlite3_stmt *s, int at, const struct value *v)
 static void add_record(struct db_table *t, struct event *e, const struct spur_record *r)
 {
 	for (size_t i = 0; i < t->cells.n; i++) {
-		struct value v;
+		struct cell_value v;
 
 		reader_get(&t->db->reader, &t->cells.at[i], e, r, &v);
 		bind_value(t->insert, (int)i + 1, &v);

@@ -8,8 +8,11 @@
 #include <string.h>
 
 #include "table/feed.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "query/parts.h"
+
+#define GATHER_MEMORY (32u << 20) /* with more rows, SQLite sorts them */
 
 struct derived_table {
 	sqlite3_vtab base;
@@ -17,6 +20,7 @@ struct derived_table {
 	const struct table *table;
 	size_t number; /* in tables[] */
 	enum limit_kind *kinds;
+	bool *stays; /* by column: its values live as long as the analysis */
 	struct scans scans;
 };
 
@@ -24,7 +28,9 @@ struct derived_cursor {
 	sqlite3_vtab_cursor base;
 	struct rows *rows;
 	struct limits limits;
+	struct gather *gather; /* has the rows, or NULL */
 	const void *row;
+	bool done; /* the last gathered row has been shown */
 	bool any;  /* a row has come */
 	bool part; /* only a range of time is read */
 };
@@ -49,8 +55,11 @@ static int declare(sqlite3 *db, const struct table *t)
 
 static int disconnect(sqlite3_vtab *vtab)
 {
-	free(((struct derived_table *)vtab)->kinds);
-	free(vtab);
+	struct derived_table *t = (struct derived_table *)vtab;
+
+	free(t->kinds);
+	free(t->stays);
+	free(t);
 	return SQLITE_OK;
 }
 
@@ -76,14 +85,18 @@ static int connect(sqlite3 *db, void *query, int argc, const char *const *argv, 
 	t->table = tables[number];
 	t->number = number;
 	t->kinds = calloc(t->table->nr_columns + 1, sizeof(*t->kinds));
-	rc = t->kinds ? declare(db, t->table) : SQLITE_NOMEM;
+	t->stays = calloc(t->table->nr_columns + 1, sizeof(*t->stays));
+	rc = t->kinds && t->stays ? declare(db, t->table) : SQLITE_NOMEM;
 	if (rc != SQLITE_OK) {
 		disconnect(&t->base);
 		return rc;
 	}
-	for (uint32_t i = 0; i < t->table->nr_columns; i++)
+	for (uint32_t i = 0; i < t->table->nr_columns; i++) {
 		t->kinds[i] =
 			i == 0 && t->table->columns[0].type == COLUMN_TIME ? LIMIT_TS : NR_LIMITS;
+		t->stays[i] = !t->table->passing ||
+			      strcmp(t->table->columns[i].name, t->table->passing) != 0;
+	}
 	*out = &t->base;
 	return SQLITE_OK;
 }
@@ -94,6 +107,8 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	const struct plan_request req = {
 		.query = t->file->query,
 		.kinds = t->kinds,
+		.coarse = t->stays,
+		.gathers = true,
 		.nr_columns = (int)t->table->nr_columns,
 		.rows = (double)t->file->records,
 	};
@@ -113,6 +128,8 @@ static int cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
 
 static void scan_end(struct derived_cursor *c)
 {
+	gather_free(c->gather);
+	c->gather = NULL;
 	rows_close(c->rows);
 	c->rows = NULL;
 	c->row = NULL;
@@ -151,7 +168,7 @@ static void put_recording(const struct table *t, struct buf *text)
 	} tracers[] = {{"ftrace:funcgraph_exit", "-p function_graph"},
 		       {"ftrace:kernel_stack", "-T -e EVENT"}};
 
-	for (size_t i = 0; i < sizeof(tracers) / sizeof(tracers[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(tracers); i++) {
 		if (strcmp(t->needs[0], tracers[i].need) == 0) {
 			buf_puts(text, tracers[i].options);
 			return;
@@ -211,10 +228,10 @@ static int fail(struct derived_cursor *c, const struct spur_error *err)
 	return SQLITE_ERROR;
 }
 
-static int cursor_next(sqlite3_vtab_cursor *cursor)
+/* Reads the next row that is within the limits. */
+static int read_row(struct derived_cursor *c)
 {
-	struct derived_cursor *c = (struct derived_cursor *)cursor;
-	const struct derived_table *t = (struct derived_table *)cursor->pVtab;
+	const struct derived_table *t = (struct derived_table *)c->base.pVtab;
 	struct spur_error err = {0};
 
 	do {
@@ -227,6 +244,38 @@ static int cursor_next(sqlite3_vtab_cursor *cursor)
 	if (!c->row && !c->any && !c->part)
 		note_missing(t);
 	return SQLITE_OK;
+}
+
+static int cursor_next(sqlite3_vtab_cursor *cursor)
+{
+	struct derived_cursor *c = (struct derived_cursor *)cursor;
+
+	if (!c->gather)
+		return read_row(c);
+	c->done = !gather_next(c->gather);
+	return SQLITE_OK;
+}
+
+/*
+ * Reads all rows. If there are too many, SQLite has to sort them, unless the statement has returned
+ * rows and cannot begin again.
+ */
+static int gather_rows(struct derived_cursor *c)
+{
+	struct query *q = ((struct derived_table *)c->base.pVtab)->file->query;
+	int rc;
+
+	c->gather = gather_new(((struct derived_table *)c->base.pVtab)->table, &c->limits,
+			       q->has_rows ? SIZE_MAX : GATHER_MEMORY);
+	rc = c->gather ? read_row(c) : SQLITE_NOMEM;
+	for (; rc == SQLITE_OK && c->row; rc = read_row(c)) {
+		if (gather_add(c->gather, c->row))
+			continue;
+		q->too_many = !q->has_rows;
+		vtab_error(c->base.pVtab, "too many rows for groups in memory");
+		return SQLITE_ERROR;
+	}
+	return rc != SQLITE_OK || gather_sort(c->gather) ? rc : SQLITE_NOMEM;
 }
 
 static int filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int argc,
@@ -249,12 +298,17 @@ static int filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int
 	if (c->part)
 		opt.threads = 1;
 	c->rows = rows_open(t->file->trace, t->table, &opt, &err);
-	return c->rows ? cursor_next(cursor) : fail(c, &err);
+	if (!c->rows)
+		return fail(c, &err);
+	rc = c->limits.nr_group ? gather_rows(c) : SQLITE_OK;
+	return rc == SQLITE_OK ? cursor_next(cursor) : rc;
 }
 
 static int at_end(sqlite3_vtab_cursor *cursor)
 {
-	return !((struct derived_cursor *)cursor)->row;
+	const struct derived_cursor *c = (struct derived_cursor *)cursor;
+
+	return c->gather ? c->done : !c->row;
 }
 
 static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
@@ -262,20 +316,25 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 	const struct derived_cursor *c = (struct derived_cursor *)cursor;
 	const struct derived_table *t = (struct derived_table *)cursor->pVtab;
 	const struct column *col = &t->table->columns[number];
+	const char *text = NULL;
+	int64_t n = 0;
 
-	if (row_is_text(col)) {
-		const char *text = row_text(col, c->row);
-
-		if (text)
-			sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
-		else
-			sqlite3_result_null(ctx);
-		return SQLITE_OK;
+	if (c->gather) {
+		if (!gather_value(c->gather, number, &n, &text)) {
+			sqlite3_result_error(ctx, "a column was read that was not gathered", -1);
+			return SQLITE_OK;
+		}
+	} else if (row_is_text(col)) {
+		text = row_text(col, c->row);
+	} else {
+		n = row_number(col, c->row);
 	}
-	if (col->type != COLUMN_TIME && row_number(col, c->row) == ROW_NULL)
+	if (row_is_text(col) ? !text : col->type != COLUMN_TIME && n == ROW_NULL)
 		sqlite3_result_null(ctx);
+	else if (row_is_text(col))
+		sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
 	else
-		sqlite3_result_int64(ctx, row_number(col, c->row));
+		sqlite3_result_int64(ctx, n);
 	return SQLITE_OK;
 }
 

@@ -492,7 +492,7 @@ static int at_end(sqlite3_vtab_cursor *cursor)
 	return ((struct event_cursor *)cursor)->eof;
 }
 
-static void value_result(sqlite3_context *ctx, const struct value *v)
+static void value_result(sqlite3_context *ctx, const struct cell_value *v)
 {
 	switch (v->type) {
 	case VALUE_NULL: sqlite3_result_null(ctx); break;
@@ -508,7 +508,7 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 {
 	struct event_cursor *c = (struct event_cursor *)cursor;
 	const struct event_table *t = (struct event_table *)cursor->pVtab;
-	struct value v;
+	struct cell_value v;
 
 	if (!c->groups) {
 		reader_get(&c->reader, &t->cells.at[number], c->event, c->record, &v);

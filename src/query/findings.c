@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/vec.h"
@@ -179,7 +180,7 @@ static int take_numbers(struct finding_row *row, const struct query_stmt *s,
 		       {PID, &row->pid}};
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(numbers); i++)
 		rc = take_number(s, roles, numbers[i].role, numbers[i].to, err);
 	return rc;
 }

@@ -13,6 +13,7 @@
 #include "event/names.h"
 #include "query/parts.h"
 #include "query/quantiles.h"
+#include "base/array.h"
 
 #define HIST_LIMIT (1u << 16)
 
@@ -263,7 +264,7 @@ bool functions_parse_ns(const char *text, double *ns)
 		return false;
 	while (isspace((unsigned char)*unit))
 		unit++;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		if (strcmp(unit, units[i].name) == 0) {
 			*ns = value * units[i].ns;
 			return true;
@@ -361,7 +362,7 @@ int functions_add(struct query *q)
 	};
 	int rc = SQLITE_OK;
 
-	for (size_t i = 0; rc == SQLITE_OK && i < sizeof(list) / sizeof(list[0]); i++)
+	for (size_t i = 0; rc == SQLITE_OK && i < ARRAY_SIZE(list); i++)
 		rc = sqlite3_create_function_v2(q->db, list[i].name, list[i].args,
 						SQLITE_UTF8 | SQLITE_DETERMINISTIC, q, list[i].call,
 						list[i].step, list[i].final, NULL);

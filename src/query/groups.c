@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/order.h"
 #include "query/parts.h"
 
 #define GROUPS_MEMORY (24u << 20)
@@ -94,7 +95,7 @@ void groups_free(struct groups *g)
 
 /* ---- keys ---- */
 
-static void put_value(struct buf *key, const struct value *v)
+static void put_value(struct buf *key, const struct cell_value *v)
 {
 	const uint32_t len = (uint32_t)v->len;
 
@@ -112,11 +113,11 @@ static void put_value(struct buf *key, const struct value *v)
 }
 
 /* Reads the value at a place of a key and returns the next one's. */
-static const char *get_value(const char *key, struct value *v)
+static const char *get_value(const char *key, struct cell_value *v)
 {
 	uint32_t len;
 
-	*v = (struct value){.type = (enum value_type) * key++};
+	*v = (struct cell_value){.type = (enum value_type) * key++};
 	if (v->type == VALUE_NUMBER) {
 		memcpy(&v->number, key, sizeof(v->number));
 		key += sizeof(v->number);
@@ -180,7 +181,7 @@ enum groups_result groups_add(struct groups *g, struct reader *rd, struct event 
 
 	buf_reset(&g->key);
 	for (int i = 0; i < g->limits->nr_group; i++) {
-		struct value v;
+		struct cell_value v;
 
 		reader_get(rd, &g->cells[g->limits->group[i]], e, r, &v);
 		put_value(&g->key, &v);
@@ -272,19 +273,13 @@ void groups_again(struct groups *g)
 /* ---- rows ---- */
 
 /* In SQLite's order of values. */
-static int compare_values(const struct value *a, const struct value *b)
+static int compare_values(const struct cell_value *a, const struct cell_value *b)
 {
-	size_t len = a->len < b->len ? a->len : b->len;
-	int order;
-
 	if (a->type != b->type)
 		return a->type < b->type ? -1 : 1;
 	if (a->type == VALUE_NUMBER)
 		return a->number < b->number ? -1 : a->number > b->number;
-	if (a->type == VALUE_NULL)
-		return 0;
-	order = memcmp(a->text, b->text, len);
-	return order ? order : a->len < b->len ? -1 : a->len > b->len;
+	return a->type == VALUE_TEXT ? order_texts(a->text, a->len, b->text, b->len) : 0;
 }
 
 static int compare_groups(const void *a, const void *b, void *limits)
@@ -295,7 +290,7 @@ static int compare_groups(const void *a, const void *b, void *limits)
 	int order = 0;
 
 	for (int i = 0; order == 0 && i < l->nr_group; i++) {
-		struct value v, w;
+		struct cell_value v, w;
 
 		p = get_value(p, &v);
 		q = get_value(q, &w);
@@ -337,7 +332,7 @@ int64_t groups_count(const struct groups *g)
 	return (int64_t)g->sorted[g->at - 1]->count;
 }
 
-bool groups_value(const struct groups *g, int column, struct value *v)
+bool groups_value(const struct groups *g, int column, struct cell_value *v)
 {
 	const char *key = g->sorted[g->at - 1]->key;
 

@@ -351,6 +351,9 @@ static void try_columns(void *arg, const char *word)
 	while (sqlite3_step(s) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(s, 0);
 
+		/* A column of exactly this name belongs to a table that is not in scope. */
+		if (name && strcasecmp(name, t->near.word) == 0)
+			continue;
 		suggest_try(&t->near, name ? name : "");
 		if (name && t->near.best == name && suggest_best(&t->near))
 			snprintf(t->best, sizeof(t->best), "%s", name);

@@ -12,7 +12,7 @@
 #define QUERY_VALUE_BYTES (48 << 20) /* of one value, at most */
 
 struct fleet;
-struct store;
+struct store_session;
 struct table;
 
 struct query_file {
@@ -35,17 +35,17 @@ struct query {
 		struct query_file **at;
 		size_t n, cap;
 	} files;
-	struct fleet *fleet; /* instead of files: a folder of them, or NULL */
-	struct store *store; /* instead of files: a server that has their rows, or NULL */
-	bool internal;	     /* what runs is ours: everything is permitted */
-	bool no_groups;	    /* grouping is left to SQLite in the statement that is being prepared */
-	bool groups;	    /* a plan was offered that groups */
-	bool too_many;	    /* a table found too many groups, and wants to be asked without */
-	bool has_rows;	    /* the statement that runs has given a row */
-	uint64_t statement; /* counts them */
-	size_t exact;	    /* bytes that percentiles keep */
-	bool counts;	    /* the statement that runs only counts the rows of groups */
-	int64_t weight;	    /* how many records the current row stands for */
+	struct fleet *fleet;	     /* instead of files: a folder with files, or NULL */
+	struct store_session *store; /* instead of files: a server with their rows, or NULL */
+	bool internal;		     /* the statement is our own: everything is permitted */
+	bool no_groups;		     /* SQLite groups in the statement that is being prepared */
+	bool groups;		     /* a table has offered to group rows */
+	bool too_many;		     /* a table found too many groups; SQLite has to group */
+	bool has_rows;		     /* the statement that runs has given a row */
+	uint64_t statement;	     /* number of the current statement */
+	size_t exact;		     /* bytes of exact values in percentiles */
+	bool counts;		     /* the statement that runs only counts the rows of groups */
+	int64_t weight;		     /* how many records the current row stands for */
 };
 
 /* ---- what is asked of a table ---- */
@@ -78,6 +78,7 @@ struct limits {
 	} names;		    /* its event must match all */
 	int group[MAX_GROUP_CELLS]; /* columns by which rows are grouped, … */
 	int nr_group;
+	int nr_key; /* for a derived table: columns of the group; the others are gathered */
 	bool descends[MAX_GROUP_CELLS]; /* … from their largest value down, … */
 	bool once;			/* … each group is returned once */
 	size_t most_groups;
@@ -90,8 +91,9 @@ struct limits {
 struct plan_request {
 	struct query *query;
 	const enum limit_kind *kinds;
-	const bool
-		*coarse; /* columns whose values are few enough to be counted; NULL: no grouping */
+	/* Columns by which rows can be grouped; NULL: none. */
+	const bool *coarse;
+	bool gathers; /* groups have all of their rows, so any other columns can be returned */
 	int nr_columns;
 	bool in_order; /* rows are in order of the column that is LIMIT_TS */
 	double rows;
@@ -151,8 +153,23 @@ bool groups_shrink(struct groups *g);
 /* The next row; false after the last one. `once`: each group is one row, with its count. */
 bool groups_next(struct groups *g, bool once);
 int64_t groups_count(const struct groups *g);
-/* A value of the row, by the column's number; false when it is no part of it. */
-bool groups_value(const struct groups *g, int column, struct value *v);
+/* A value of the row, by the column's number; false if the group does not have it. */
+bool groups_value(const struct groups *g, int column, struct cell_value *v);
+
+/* ---- gathering: the rows of a derived table, group after group ---- */
+
+struct gather;
+
+struct gather *gather_new(const struct table *t, const struct limits *l, size_t memory);
+void gather_free(struct gather *g);
+/* False if there is not enough memory. */
+bool gather_add(struct gather *g, const void *row);
+/* After the last row: sorts the groups. False without memory. */
+bool gather_sort(struct gather *g);
+/* The next row; false after the last one. */
+bool gather_next(struct gather *g);
+/* A value of the row: *text for a column of texts, else *number. False if it was not gathered. */
+bool gather_value(const struct gather *g, int column, int64_t *number, const char **text);
 
 /* ---- modules and functions ---- */
 

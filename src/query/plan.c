@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/order.h"
 #include "base/vec.h"
 #include "query/parts.h"
 
@@ -112,7 +113,8 @@ static int group_columns(const struct plan_request *req, const sqlite3_index_inf
 		list[n++] = info->aOrderBy[i].iColumn;
 	}
 	for (int i = 0; i < req->nr_columns && i < 63; i++) {
-		if (!(info->colUsed >> i & 1) || in_order_by(info, i) || limited(info, i))
+		if (!(info->colUsed >> i & 1) || in_order_by(info, i) ||
+		    (limited(info, i) && !req->gathers))
 			continue;
 		if (n == MAX_GROUP_CELLS)
 			return 0;
@@ -122,6 +124,18 @@ static int group_columns(const struct plan_request *req, const sqlite3_index_inf
 		if (!req->coarse[list[i]])
 			return 0;
 	return n;
+}
+
+/*
+ * Whether SQLite checks further conditions, which may exclude most rows. Then gathering does not
+ * pay.
+ */
+static bool leaves_conditions(const sqlite3_index_info *info)
+{
+	for (int i = 0; i < info->nConstraint; i++)
+		if (info->aConstraint[i].usable && !info->aConstraintUsage[i].omit)
+			return true;
+	return false;
 }
 
 void plan_take_order(const struct plan_request *req, sqlite3_index_info *info, struct buf *plan)
@@ -135,7 +149,8 @@ void plan_take_order(const struct plan_request *req, sqlite3_index_info *info, s
 		info->orderByConsumed = 1;
 		return;
 	}
-	if (!info->nOrderBy || (distinct != 1 && distinct != 2) || req->query->no_groups)
+	if (!info->nOrderBy || (distinct != 1 && distinct != 2) || req->query->no_groups ||
+	    (req->gathers && leaves_conditions(info)))
 		return;
 	n = group_columns(req, info, list);
 	if (!n)
@@ -146,7 +161,10 @@ void plan_take_order(const struct plan_request *req, sqlite3_index_info *info, s
 		buf_printf(plan, "%d%s%c", list[i],
 			   i < info->nOrderBy && info->aOrderBy[i].desc ? "v" : "",
 			   i == n - 1 ? ':' : ',');
-	buf_putc(plan, n > info->nOrderBy ? '+' : '.');
+	if (req->gathers)
+		buf_printf(plan, "%d", info->nOrderBy);
+	else
+		buf_putc(plan, n > info->nOrderBy ? '+' : '.');
 	info->orderByConsumed = 1;
 	req->query->groups = true;
 }
@@ -185,6 +203,14 @@ int plan_groups(const char *plan, int *list, bool *descends)
 		at = end + (*end == 'v');
 	}
 	return n;
+}
+
+/* How many columns make a gathered group; 0: groups are counted. */
+static int plan_key(const char *plan)
+{
+	const char *end = strchr(plan, ':');
+
+	return end ? (int)strtol(end + 1, NULL, 10) : 0;
 }
 
 struct reads {
@@ -286,7 +312,7 @@ bool plan_only_counts(sqlite3 *db, const char *sql, int len)
 		if (op && strcmp(op, "VFilter") == 0) {
 			scans++;
 			inside = true;
-			harmless = plan_groups(about, list, descends) > 0;
+			harmless = plan_groups(about, list, descends) > 0 && !plan_key(about);
 		}
 		/* Code outside of the loop runs once for each group. */
 		harmless &= op && (inside ? is_harmless(op, about) : !step);
@@ -340,13 +366,6 @@ static struct numbers number_range(char op, sqlite3_value *v)
 	}
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int add_numbers(struct limits *l, enum limit_kind kind, char op, sqlite3_value *v)
 {
 	struct numbers *set = vec_push(&l->numbers[kind]);
@@ -373,7 +392,7 @@ static int add_numbers(struct limits *l, enum limit_kind kind, char op, sqlite3_
 		*slot = one.low;
 	}
 	if (set->n)
-		qsort(set->at, set->n, sizeof(*set->at), by_value);
+		qsort(set->at, set->n, sizeof(*set->at), order_i64);
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
@@ -424,6 +443,7 @@ int limits_read(struct limits *l, const char *plan, sqlite3_value **args, int nr
 	if (!plan || !*plan)
 		return rc;
 	l->nr_group = plan_groups(plan, l->group, l->descends);
+	l->nr_key = plan_key(plan);
 	l->once = *plan == 'G';
 	/* Grouping by more columns than in GROUP BY may be useless, so it is given up early. */
 	l->most_groups = plan[strlen(plan) - 1] == '+' ? 1u << 16 : SIZE_MAX;
@@ -449,7 +469,7 @@ static bool set_has(const struct numbers *set, int64_t number)
 {
 	if (!set->listed)
 		return number >= set->low && number <= set->high;
-	return set->n && bsearch(&number, set->at, set->n, sizeof(number), by_value);
+	return set->n && bsearch(&number, set->at, set->n, sizeof(number), order_i64);
 }
 
 bool limits_have(const struct limits *l, enum limit_kind kind, int64_t number)

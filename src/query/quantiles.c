@@ -73,7 +73,7 @@ static bool make_room(struct quantiles *q, size_t *used)
 {
 	const size_t cap = q->cap ? q->cap * 2 : 64;
 	const size_t more = (cap - q->cap) * sizeof(*q->values);
-	union number *values;
+	union quantile_number *values;
 
 	if (q->n < q->cap)
 		return true;
@@ -119,14 +119,14 @@ bool quantiles_add_real(struct quantiles *q, double value, size_t *used)
 
 static int by_integer(const void *a, const void *b)
 {
-	const union number *x = a, *y = b;
+	const union quantile_number *x = a, *y = b;
 
 	return x->i < y->i ? -1 : x->i > y->i;
 }
 
 static int by_real(const void *a, const void *b)
 {
-	const union number *x = a, *y = b;
+	const union quantile_number *x = a, *y = b;
 
 	return x->d < y->d ? -1 : x->d > y->d;
 }

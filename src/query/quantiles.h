@@ -19,7 +19,7 @@
 #define QUANTILES_MEMORY (32u << 20) /* bytes of exact values, for all that share a count of them */
 
 struct quantiles {
-	union number {
+	union quantile_number {
 		int64_t i;
 		double d;
 	} * values;

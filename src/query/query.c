@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "query/fleet/private.h"
 #include "query/store_session.h"
@@ -214,7 +215,7 @@ void query_close(struct query *q)
 
 /* ---- traces ---- */
 
-static bool schema_taken(const struct query *q, const char *name)
+static bool schema_exists(const struct query *q, const char *name)
 {
 	if (strcasecmp(name, "main") == 0 || strcasecmp(name, "temp") == 0 ||
 	    sqlite3_keyword_check(name, (int)strlen(name)))
@@ -228,8 +229,7 @@ static bool schema_taken(const struct query *q, const char *name)
 /* An identifier made of a file's name: "dir/my trace.dat" is my_trace. */
 static void schema_name(const struct query *q, const char *path, char *name, size_t cap)
 {
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-	const char *dot = strrchr(base, '.');
+	const char *base = file_name_of(path), *dot = strrchr(base, '.');
 	size_t len = dot && dot != base ? (size_t)(dot - base) : strlen(base), n = 0;
 	char first[MAX_IDENTIFIER + 1];
 
@@ -239,7 +239,7 @@ static void schema_name(const struct query *q, const char *path, char *name, siz
 		first[n++] = isalnum((unsigned char)base[i]) ? base[i] : '_';
 	first[n] = '\0';
 	snprintf(name, cap, "%s", first);
-	for (unsigned int i = 2; schema_taken(q, name); i++)
+	for (unsigned int i = 2; schema_exists(q, name); i++)
 		snprintf(name, cap, "%s_%u", first, i);
 }
 
@@ -296,7 +296,7 @@ int query_add(struct query *q, struct spur_trace *t, const char *name, struct sp
 	char own[MAX_IDENTIFIER + 16];
 	int rc = 0;
 
-	if (name && schema_taken(q, name))
+	if (name && schema_exists(q, name))
 		return error_set(err, -EINVAL, "a file cannot be called '%s'%s", name,
 				 sqlite3_keyword_check(name, (int)strlen(name))
 					 ? ": that is a word of SQL"

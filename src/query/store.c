@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/vec.h"
@@ -28,10 +29,10 @@
 
 /* Those of every table come first, in this order. */
 static const char *const first_columns[] = {"host", "date", "trace_id"};
-#define NR_FIRST (sizeof(first_columns) / sizeof(first_columns[0]))
+#define NR_FIRST ARRAY_SIZE(first_columns)
 
 struct store_stmt {
-	struct store *store;
+	struct store_session *store;
 	struct store_sql sql;
 	struct buf text; /* the text that is sent */
 	struct ch_select select;
@@ -59,7 +60,7 @@ static const char *setting(const void *options, const char *name)
 int query_add_store(struct query *q, const struct store_options *opt, struct spur_error *err)
 {
 	const struct ch_settings settings = {.get = setting, .arg = opt, .stop = q->opt.stop};
-	struct store *s = calloc(1, sizeof(*s));
+	struct store_session *s = calloc(1, sizeof(*s));
 	int rc;
 
 	if (!s)
@@ -83,7 +84,7 @@ int query_add_store(struct query *q, const struct store_options *opt, struct spu
 	return rc == -EINTR ? error_set(err, rc, "stopped") : rc;
 }
 
-void query_store_free(struct store *s)
+void query_store_free(struct store_session *s)
 {
 	if (!s)
 		return;
@@ -99,7 +100,7 @@ struct store_counts query_store_counts(const struct query *q)
 
 /* ---- statements ---- */
 
-int store_stmt_new(struct store *st, const char *sql, struct store_stmt **out,
+int store_stmt_new(struct store_session *st, const char *sql, struct store_stmt **out,
 		   struct spur_error *err)
 {
 	struct store_stmt *s = calloc(1, sizeof(*s));
@@ -277,8 +278,8 @@ int store_stmt_step(struct store_stmt *s, struct spur_error *err)
 
 /* ---- what there is ---- */
 
-/* In a cluster the rows of a shard are in NAME_local, and NAME is what is asked. */
-static bool is_local(const struct store *s, const char *name)
+/* In a cluster, NAME_local has the rows of a shard; statements use NAME. */
+static bool is_local(const struct store_session *s, const char *name)
 {
 	const size_t len = strlen(name), tail = strlen(LOCAL);
 	char base[256];
@@ -290,7 +291,7 @@ static bool is_local(const struct store *s, const char *name)
 	return ch_table_find(&s->server, base) != NULL;
 }
 
-void store_names(const struct store *s, void (*fn)(void *arg, const char *name), void *arg)
+void store_names(const struct store_session *s, void (*fn)(void *arg, const char *name), void *arg)
 {
 	for (size_t i = 0; i < s->server.tables.n; i++)
 		if (!is_local(s, s->server.tables.at[i].name))
@@ -308,14 +309,14 @@ struct listing {
 	size_t n, cap;
 };
 
-static void put_table(const struct store *s, const char *table, struct buf *to)
+static void put_table(const struct store_session *s, const char *table, struct buf *to)
 {
 	ch_put_name(to, s->at.database);
 	buf_putc(to, '.');
 	ch_put_name(to, table);
 }
 
-static int count_rows(struct store *s, struct listing *list, struct spur_error *err)
+static int count_rows(struct store_session *s, struct listing *list, struct spur_error *err)
 {
 	struct ch_server *sv = &s->server;
 	bool any = false;
@@ -354,7 +355,7 @@ static int count_rows(struct store *s, struct listing *list, struct spur_error *
 }
 
 /* Of which system events are. */
-static int load_systems(struct store *s, struct listing *list, struct spur_error *err)
+static int load_systems(struct store_session *s, struct listing *list, struct spur_error *err)
 {
 	struct ch_server *sv = &s->server;
 	char *at, *line;
@@ -414,7 +415,7 @@ static void show_table(const struct listed *l,
 		});
 }
 
-int store_tables(struct store *s, void (*fn)(void *arg, const struct query_table_info *t),
+int store_tables(struct store_session *s, void (*fn)(void *arg, const struct query_table_info *t),
 		 void *arg, struct spur_error *err)
 {
 	struct listing list = {0};
@@ -462,7 +463,7 @@ static bool is_hidden(const char *column)
 	return strcmp(column, "spur_block") == 0 || strcmp(column, "plan") == 0;
 }
 
-int store_columns(struct store *s, const char *table,
+int store_columns(struct store_session *s, const char *table,
 		  void (*fn)(void *arg, const struct query_column_info *c), void *arg,
 		  struct spur_error *err)
 {

@@ -7,30 +7,30 @@
 #include "query/store.h"
 #include "store/clickhouse/select.h"
 
-struct store {
+struct store_session {
 	struct query *query;
 	struct ch_address at;
 	struct ch_server server;
 	struct store_counts counts;
 };
 
-void query_store_free(struct store *s);
+void query_store_free(struct store_session *s);
 
 /* ---- what there is; for schema.c ---- */
 
-int store_tables(struct store *s, void (*fn)(void *arg, const struct query_table_info *t),
+int store_tables(struct store_session *s, void (*fn)(void *arg, const struct query_table_info *t),
 		 void *arg, struct spur_error *err);
-int store_columns(struct store *s, const char *table,
+int store_columns(struct store_session *s, const char *table,
 		  void (*fn)(void *arg, const struct query_column_info *c), void *arg,
 		  struct spur_error *err);
-void store_names(const struct store *s, void (*fn)(void *arg, const char *name), void *arg);
+void store_names(const struct store_session *s, void (*fn)(void *arg, const char *name), void *arg);
 
 /* ---- statements ---- */
 
 struct store_stmt;
 
 /* *out is NULL when there is nothing but blanks. */
-int store_stmt_new(struct store *s, const char *sql, struct store_stmt **out,
+int store_stmt_new(struct store_session *s, const char *sql, struct store_stmt **out,
 		   struct spur_error *err);
 void store_stmt_free(struct store_stmt *s);
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "query/parts.h"
@@ -158,7 +159,7 @@ bool store_sql_complete(const char *text)
 	return complete;
 }
 
-static int add_param(struct store_sql *s, const struct sql_token *t)
+static int add_param(struct store_sql *s, const struct store_token *t)
 {
 	struct sql_param *p;
 
@@ -184,7 +185,7 @@ int store_sql_read(struct store_sql *s, const char *text)
 		return -ENOMEM;
 	for (size_t n = 0; s->text[n];) {
 		const size_t blank = blank_length(s->text + n);
-		struct sql_token *t;
+		struct store_token *t;
 
 		if (blank) {
 			n += blank;
@@ -196,7 +197,7 @@ int store_sql_read(struct store_sql *s, const char *text)
 		t->at = n;
 		t->len = token_length(s->text + n, n ? s->text[n - 1] : ' ', &t->kind);
 		if (s->text[n] == ':' && choices) {
-			*t = (struct sql_token){SQL_SIGN, n, 1};
+			*t = (struct store_token){SQL_SIGN, n, 1};
 			choices--;
 		}
 		choices += s->text[n] == '?';
@@ -222,7 +223,7 @@ void store_sql_free(struct store_sql *s)
 
 static bool is_word(const struct store_sql *s, size_t i, const char *word)
 {
-	const struct sql_token *t = i < s->tokens.n ? &s->tokens.at[i] : NULL;
+	const struct store_token *t = i < s->tokens.n ? &s->tokens.at[i] : NULL;
 
 	return t && t->kind == SQL_WORD && strlen(word) == t->len &&
 	       strncasecmp(s->text + t->at, word, t->len) == 0;
@@ -325,7 +326,7 @@ static void write_value(struct writer *w, const char *text)
 		ch_put_string(w->to, text);
 }
 
-static const char *value_of(const struct writer *w, const struct sql_token *t)
+static const char *value_of(const struct writer *w, const struct store_token *t)
 {
 	vec_each (p, &w->sql->params)
 		if (strlen(p->name) == t->len && memcmp(p->name, w->sql->text + t->at, t->len) == 0)
@@ -379,7 +380,7 @@ static bool write_p99(struct writer *w, const struct span *args)
 /* The server needs a number as the level; it accepts no expression. */
 static bool write_percentile(struct writer *w, const struct span *args)
 {
-	const struct sql_token *t = &w->sql->tokens.at[args[1].from];
+	const struct store_token *t = &w->sql->tokens.at[args[1].from];
 
 	if (args[1].to - args[1].from != 1 || t->kind != SQL_NUMBER)
 		return false;
@@ -405,7 +406,7 @@ static bool write_hist(struct writer *w, const struct span *args)
 /* ns('5ms') is a number, ns(dur) a text. */
 static bool write_ns(struct writer *w, const struct span *args)
 {
-	const struct sql_token *t = &w->sql->tokens.at[args[0].from];
+	const struct store_token *t = &w->sql->tokens.at[args[0].from];
 	char text[64];
 	double ns;
 
@@ -435,7 +436,7 @@ static bool write_ns(struct writer *w, const struct span *args)
 /* coalesce(:name, 20) is a parameter and its default: LIMIT accepts no expression. */
 static bool write_default(struct writer *w, const struct span *args)
 {
-	const struct sql_token *t = &w->sql->tokens.at[args[0].from];
+	const struct store_token *t = &w->sql->tokens.at[args[0].from];
 	const char *value = value_of(w, t);
 
 	if (args[0].to - args[0].from != 1 || t->kind != SQL_PARAM ||
@@ -499,7 +500,7 @@ static size_t write_call(struct writer *w, size_t at, size_t to)
 
 	if (w->depth >= MAX_DEPTH || !is_sign(s, at + 1, '(') || (at && is_sign(s, at - 1, '.')))
 		return 0;
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
 		if (!is_word(s, at, functions[i].name))
 			continue;
 		n = find_args(s, at + 1, to, args, &close);
@@ -553,7 +554,7 @@ static void write_span(struct writer *w, struct span span)
 	const struct store_sql *s = w->sql;
 
 	for (size_t i = span.from; i < span.to && w->rc == 0 && !buf_full(w->to);) {
-		const struct sql_token *t = &s->tokens.at[i];
+		const struct store_token *t = &s->tokens.at[i];
 		size_t n;
 
 		if (i > span.from)

@@ -19,7 +19,7 @@ enum sql_kind {
 	SQL_SIGN,  /* one byte */
 };
 
-struct sql_token {
+struct store_token {
 	enum sql_kind kind;
 	size_t at, len;
 };
@@ -28,7 +28,7 @@ struct sql_token {
 struct store_sql {
 	char *text;
 	struct {
-		struct sql_token *at;
+		struct store_token *at;
 		size_t n, cap;
 	} tokens;
 	struct {

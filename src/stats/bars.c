@@ -7,9 +7,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/json.h"
 #include "base/num.h"
+#include "base/vec.h"
 
 #define MAX_RANGES  1000
 #define NR_POWERS   65 /* negative; 0; 1; 2 to 3; … */
@@ -23,40 +24,21 @@ void bars_free(struct bars *b)
 	*b = (struct bars){0};
 }
 
-static bool reserve(struct bars *b, size_t n)
-{
-	size_t cap = b->cap ? b->cap : 16;
-	struct bar *at;
-
-	if (n <= b->n)
-		return true;
-	while (cap < n)
-		cap *= 2;
-	if (cap > b->cap) {
-		at = reallocarray(b->at, cap, sizeof(*at));
-		if (!at)
-			return false;
-		b->at = at;
-		b->cap = cap;
-	}
-	memset(b->at + b->n, 0, (n - b->n) * sizeof(*b->at));
-	b->n = n;
-	return true;
-}
-
 bool bars_add(struct bars *b, int64_t step, int64_t value)
 {
 	const uint64_t i = value < 0 ? 0 : (uint64_t)value / (uint64_t)step;
 	const size_t at = i < MAX_RANGES ? i : MAX_RANGES;
-	const size_t known = b->n;
 
-	if (!reserve(b, at + 1))
-		return false;
 	b->step = step;
-	for (size_t k = known; k < b->n; k++) {
-		b->at[k].from = (int64_t)k * step;
-		b->at[k].to = (int64_t)(k + 1) * step;
-		b->at[k].endless = k == MAX_RANGES;
+	while (b->n <= at) {
+		const size_t k = b->n;
+		struct bar *bar = vec_push(b);
+
+		if (!bar)
+			return false;
+		bar->from = (int64_t)k * step;
+		bar->to = (int64_t)(k + 1) * step;
+		bar->endless = k == MAX_RANGES;
 	}
 	b->at[at].count++;
 	return true;
@@ -75,22 +57,23 @@ static int64_t power_start(size_t i)
 	return i == 0 ? INT64_MIN : i == 1 ? 0 : i >= NR_POWERS ? INT64_MAX : (int64_t)1 << (i - 2);
 }
 
-static bool reserve_powers(struct bars *b)
+static bool make_powers(struct bars *b)
 {
-	const bool empty = b->n == 0;
+	while (b->n < NR_POWERS) {
+		const size_t i = b->n;
+		struct bar *bar = vec_push(b);
 
-	if (!reserve(b, NR_POWERS))
-		return false;
-	for (size_t i = 0; empty && i < NR_POWERS; i++) {
-		b->at[i].from = power_start(i);
-		b->at[i].to = power_start(i + 1);
+		if (!bar)
+			return false;
+		bar->from = power_start(i);
+		bar->to = power_start(i + 1);
 	}
 	return true;
 }
 
 bool bars_add_log2(struct bars *b, int64_t value, uint64_t count)
 {
-	if (!reserve_powers(b))
+	if (!make_powers(b))
 		return false;
 	b->at[power_of(value)].count += count;
 	return true;
@@ -100,7 +83,7 @@ bool bars_log2(struct bars *b, struct dist *d)
 {
 	uint64_t below = 0;
 
-	if (!reserve_powers(b))
+	if (!make_powers(b))
 		return false;
 	for (size_t i = 0; i < NR_POWERS; i++) {
 		const uint64_t up_to = dist_at_most(d, b->at[i].to - (i + 1 < NR_POWERS));
@@ -214,15 +197,17 @@ void bars_print(const struct bars *b, enum bars_labels labels, const char *inden
 void bars_json(const struct bars *b, struct buf *to)
 {
 	const struct shown s = shown(b);
+	struct json_writer j = {.out = to, .spaced = true};
 
-	buf_putc(to, '[');
+	json_array(&j);
 	for (size_t i = s.first; i < s.end; i++) {
-		buf_puts(to, i > s.first ? ", {" : "{");
+		json_object(&j);
 		if (b->at[i].from != INT64_MIN)
-			buf_printf(to, "\"from\": %lld, ", (long long)b->at[i].from);
+			json_put_i64(json_key(&j, "from"), b->at[i].from);
 		if (!b->at[i].endless)
-			buf_printf(to, "\"to\": %lld, ", (long long)b->at[i].to);
-		buf_printf(to, "\"count\": %llu}", (unsigned long long)b->at[i].count);
+			json_put_i64(json_key(&j, "to"), b->at[i].to);
+		json_put_u64(json_key(&j, "count"), b->at[i].count);
+		json_end_object(&j);
 	}
-	buf_putc(to, ']');
+	json_end_array(&j);
 }

@@ -379,37 +379,18 @@ static void take_entry(void *arg, struct event *e, const struct spur_record *r)
 
 /* ---- one walk for each kind of source ---- */
 
-static int add_calls(struct feed *f, struct reading *rd, struct spur_error *err)
-{
-	return feed_add(f, &calls_table, take_call, rd, err);
-}
-
-static int add_entries(struct feed *f, struct reading *rd, struct spur_error *err)
+static void add_entries(struct feed *f, struct reading *rd)
 {
 	struct event *e = events_find(rd->events, "ftrace", "function");
 
 	if (!e)
-		return 0;
+		return;
 	rd->ip = event_field_find(e, "ip");
 	rd->parent = event_field_find(e, "parent_ip");
-	return feed_watch(f, "ftrace:function", take_entry, rd, err);
+	feed_watch(f, "ftrace:function", take_entry, rd);
 }
 
-static int add_samples(struct feed *f, struct reading *rd, struct spur_error *err)
-{
-	return feed_add(f, &samples_table, take_sample, rd, err);
-}
-
-static const struct {
-	enum callgraph_source source;
-	int (*add)(struct feed *f, struct reading *rd, struct spur_error *err);
-} sources[] = {
-	{CG_FROM_CALLS, add_calls},
-	{CG_FROM_ENTRIES, add_entries},
-	{CG_FROM_SAMPLES, add_samples},
-};
-
-static int read_source(struct reading *rd, size_t i, struct spur_error *err)
+static int read_source(struct reading *rd, enum callgraph_source source, struct spur_error *err)
 {
 	struct walk_options all = rd->r->walk;
 	struct feed *f;
@@ -420,12 +401,14 @@ static int read_source(struct reading *rd, size_t i, struct spur_error *err)
 	 * read.
 	 */
 	all.cpus = NULL;
-	f = feed_new(rd->r->trace, &all, err);
-	if (!f)
-		return -ENOMEM;
-	rc = sources[i].add(f, rd, err);
-	if (rc == 0)
-		rc = feed_run(f, err);
+	f = feed_new(rd->r->trace, &all);
+	if (source == CG_FROM_CALLS)
+		feed_add(f, &calls_table, take_call, rd);
+	else if (source == CG_FROM_ENTRIES)
+		add_entries(f, rd);
+	else
+		feed_add(f, &samples_table, take_sample, rd);
+	rc = feed_run(f, err);
 	feed_free(f);
 	return rc;
 }
@@ -435,9 +418,9 @@ int callgraph_read(const struct callgraph_reader *r, struct spur_error *err)
 	struct reading rd = {.r = r, .events = r->trace->events};
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++)
-		if (r->source == sources[i].source || (r->source == CG_FROM_ANY && !rd.taken))
-			rc = read_source(&rd, i, err);
+	for (enum callgraph_source s = CG_FROM_CALLS; rc == 0 && s <= CG_FROM_SAMPLES; s++)
+		if (r->source == s || (r->source == CG_FROM_ANY && !rd.taken))
+			rc = read_source(&rd, s, err);
 	return rc;
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "stats/calltree_nodes.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "event/names.h"
@@ -36,9 +37,9 @@ static void tree_make_room(struct calltree *ct)
 		tree_put(ct, ct->tasks.at[i]);
 }
 
-static struct node *new_node(struct calltree *ct)
+static struct call_node *new_node(struct calltree *ct)
 {
-	struct node *n = ct->free;
+	struct call_node *n = ct->free;
 
 	if (!n && ct->used == ct->max_nodes) {
 		/* If nearly all nodes are open, printing would free very few, each time. */
@@ -52,30 +53,30 @@ static struct node *new_node(struct calltree *ct)
 	else if (ct->used < ct->max_nodes)
 		n = &ct->nodes[ct->used++];
 	if (n)
-		*n = (struct node){.dur = ROW_NULL, .retval = ROW_NULL, .depth = ROW_NULL};
+		*n = (struct call_node){.dur = ROW_NULL, .retval = ROW_NULL, .depth = ROW_NULL};
 	return n;
 }
 
-static void give_back(struct calltree *ct, struct node *n)
+static void give_back(struct calltree *ct, struct call_node *n)
 {
 	if (n->text)
 		ct->text -= strlen(n->text);
 	free(n->text);
 	ct->nr_open -= n->open;
-	*n = (struct node){.next = ct->free};
+	*n = (struct call_node){.next = ct->free};
 	ct->free = n;
 }
 
-void tree_release(struct calltree *ct, struct node *top)
+void tree_release(struct calltree *ct, struct call_node *top)
 {
-	struct node *n = top;
+	struct call_node *n = top;
 
 	top->next = NULL;
 	for (;;) {
-		struct node *parent = n->parent, *next = n->next;
+		struct call_node *parent = n->parent, *next = n->next;
 
 		if (n->inner.first) {
-			struct node *inner = n->inner.first;
+			struct call_node *inner = n->inner.first;
 
 			n->inner.first = NULL;
 			n = inner;
@@ -92,7 +93,7 @@ void tree_release(struct calltree *ct, struct node *top)
 static void tree_clear(struct calltree *ct, struct tree_task *t)
 {
 	while (t->roots.first) {
-		struct node *n = t->roots.first;
+		struct call_node *n = t->roots.first;
 
 		tree_unlink(t, n);
 		tree_release(ct, n);
@@ -103,12 +104,12 @@ static void tree_clear(struct calltree *ct, struct tree_task *t)
 
 /* ---- lists ---- */
 
-static struct node_list *siblings(struct tree_task *t, const struct node *n)
+static struct node_list *siblings(struct tree_task *t, const struct call_node *n)
 {
 	return n->parent ? &n->parent->inner : &t->roots;
 }
 
-static void link_last(struct tree_task *t, struct node *n, struct node *parent)
+static void link_last(struct tree_task *t, struct call_node *n, struct call_node *parent)
 {
 	struct node_list *list;
 
@@ -120,7 +121,7 @@ static void link_last(struct tree_task *t, struct node *n, struct node *parent)
 	list->last = n;
 }
 
-void tree_unlink(struct tree_task *t, struct node *n)
+void tree_unlink(struct tree_task *t, struct call_node *n)
 {
 	struct node_list *list = siblings(t, n);
 
@@ -129,10 +130,14 @@ void tree_unlink(struct tree_task *t, struct node *n)
 	n->prev = n->next = NULL;
 }
 
-/* A zeroed node at the end of the task's innermost open call, or of its roots; NULL: no room. */
-static struct node *tree_append(struct calltree *ct, struct tree_task *t, enum node_kind kind)
+/*
+ * Appends a zeroed node to the task's innermost open call, or to its roots; NULL if there are too
+ * many.
+ */
+static struct call_node *tree_append(struct calltree *ct, struct tree_task *t,
+				     enum call_node_kind kind)
 {
-	struct node *n = new_node(ct);
+	struct call_node *n = new_node(ct);
 
 	if (!n) {
 		ct->result->incomplete |= kind == NODE_CALL;
@@ -177,7 +182,7 @@ static bool tree_left_out(const struct calltree *ct)
 	return s && ((s->no_irqs && (ct->flags & 0x08)) || (s->no_softirqs && (ct->flags & 0x10)));
 }
 
-static void describe(const struct calltree *ct, struct node *n, const struct call_row *c)
+static void describe(const struct calltree *ct, struct call_node *n, const struct call_row *c)
 {
 	n->ts = c->ts;
 	n->id = c->id;
@@ -191,7 +196,7 @@ static void tree_begin(struct calltree *ct, struct tree_task *t, const struct ca
 {
 	const bool filtered = ct->opt->nr_functions;
 	const uint32_t level = t->inmost ? t->inmost->level + 1 : filtered ? 0 : level_of(c->depth);
-	struct node *n;
+	struct call_node *n;
 
 	if (ct->opt->depth && level >= ct->opt->depth)
 		return;
@@ -206,10 +211,10 @@ static void tree_begin(struct calltree *ct, struct tree_task *t, const struct ca
 	t->inmost = n;
 }
 
-/* Counts a call that is too short instead of showing it, together with those just before it. */
-static void hide(struct calltree *ct, struct tree_task *t, struct node *n)
+/* Counts a call that is too short to be shown, together with those just before it. */
+static void hide(struct calltree *ct, struct tree_task *t, struct call_node *n)
 {
-	struct node *before = n->prev;
+	struct call_node *before = n->prev;
 
 	if (before && before->kind == NODE_HIDDEN) {
 		before->id++;
@@ -221,7 +226,7 @@ static void hide(struct calltree *ct, struct tree_task *t, struct node *n)
 		return;
 	}
 	while (n->inner.first) {
-		struct node *inner = n->inner.first;
+		struct call_node *inner = n->inner.first;
 
 		tree_unlink(t, inner);
 		tree_release(ct, inner);
@@ -230,12 +235,12 @@ static void hide(struct calltree *ct, struct tree_task *t, struct node *n)
 	n->id = 1;
 }
 
-static bool too_short(const struct calltree *ct, const struct node *n)
+static bool too_short(const struct calltree *ct, const struct call_node *n)
 {
 	return !n->missing && !n->begun && n->dur < ct->opt->min;
 }
 
-static void finish(const struct calltree *ct, struct node *n, const struct call_row *c)
+static void finish(const struct calltree *ct, struct call_node *n, const struct call_row *c)
 {
 	n->missing = c->open;
 	n->dur = c->open ? ROW_NULL : c->dur;
@@ -251,7 +256,7 @@ static void finish(const struct calltree *ct, struct node *n, const struct call_
 
 static void tree_end(struct calltree *ct, struct tree_task *t, const struct call_row *c)
 {
-	struct node *n = t->inmost;
+	struct call_node *n = t->inmost;
 	bool inmost, shown = true;
 
 	/* Calls of probes and of the tracer need not be nested in each other. */
@@ -275,8 +280,8 @@ static void tree_end(struct calltree *ct, struct tree_task *t, const struct call
 
 /* ---- calls that are known by their ends ---- */
 
-/* Whether what has come before is inside the call. */
-static bool is_inside(const struct node *n, const struct call_row *c)
+/* Whether a node that came before the call's end is inside the call. */
+static bool is_inside(const struct call_node *n, const struct call_row *c)
 {
 	if (n->kind != NODE_CALL && n->kind != NODE_HIDDEN)
 		return n->ts >= c->ts;
@@ -284,16 +289,16 @@ static bool is_inside(const struct node *n, const struct call_row *c)
 	return !n->open && n->end > c->ts && n->depth != ROW_NULL && n->depth > c->depth;
 }
 
-static void take_in(struct tree_task *t, struct node *n, const struct call_row *c)
+static void take_in(struct tree_task *t, struct call_node *n, const struct call_row *c)
 {
-	struct node *from = n;
+	struct call_node *from = n;
 
 	if (c->depth == ROW_NULL)
 		return;
 	while (from->prev && is_inside(from->prev, c))
 		from = from->prev;
 	while (from != n) {
-		struct node *next = from->next;
+		struct call_node *next = from->next;
 
 		tree_unlink(t, from);
 		link_last(t, from, n);
@@ -305,7 +310,7 @@ static void take_in(struct tree_task *t, struct node *n, const struct call_row *
 static void tree_only_end(struct calltree *ct, struct tree_task *t, const struct call_row *c)
 {
 	const bool outmost = !t->inmost && (c->depth == ROW_NULL || c->depth <= 0);
-	struct node *n = tree_append(ct, t, NODE_CALL);
+	struct call_node *n = tree_append(ct, t, NODE_CALL);
 
 	if (!n)
 		return;
@@ -416,7 +421,7 @@ static bool in_range(const struct calltree *ct)
 
 static void add_loss(struct calltree *ct, struct tree_task *t)
 {
-	struct node *n;
+	struct call_node *n;
 
 	if (!t || !tree_active(ct, t) || !in_range(ct) || (ct->opt->nr_functions && !t->inmost))
 		return;
@@ -491,7 +496,7 @@ static void add_event(struct calltree *ct)
 {
 	struct tree_task *t = find_task(ct, events_record_pid(ct->trace->events, &ct->record));
 	const struct selection *s = ct->opt->events;
-	struct node *n;
+	struct call_node *n;
 	struct buf text;
 
 	if (!t || !t->inmost)
@@ -542,7 +547,7 @@ static void switch_tasks(struct calltree *ct)
 /* Called for every record, after the analysis of calls got it. */
 static void look_at(struct calltree *ct)
 {
-	for (size_t i = 0; i < sizeof(ct->graph) / sizeof(ct->graph[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ct->graph); i++)
 		if (ct->event == ct->graph[i])
 			return;
 	if (ct->event == ct->sched_switch)
@@ -588,17 +593,14 @@ static void take_row(void *arg, const void *row)
 
 static int run_pass(struct calltree *ct, struct spur_error *err)
 {
-	struct feed *f = feed_new(ct->trace, &ct->opt->walk, err);
+	struct feed *f = feed_new(ct->trace, &ct->opt->walk);
 	size_t cut = SIZE_MAX;
 	bool more = true;
-	int rc;
+	int rc = 0;
 
-	if (!f)
-		return -ENOMEM;
-	rc = feed_add(f, &calls_both_table, take_row, ct, err);
-	if (rc == 0)
-		rc = feed_watch(f, "*:*", watch, ct, err);
-	while (rc == 0 && ct->rc == 0 && more) {
+	feed_add(f, &calls_both_table, take_row, ct);
+	feed_watch(f, "*:*", watch, ct);
+	while (ct->rc == 0 && more) {
 		ct->event = NULL;
 		more = feed_step(f);
 		if (more && ct->event)
@@ -607,7 +609,7 @@ static int run_pass(struct calltree *ct, struct spur_error *err)
 			tree_clear(ct, ct->tasks.at[i]);
 		cut = ct->cut;
 	}
-	if (rc == 0 && ct->rc == 0)
+	if (ct->rc == 0)
 		rc = feed_error(f, err);
 	if (rc == 0 && ct->rc == 0)
 		tree_make_room(ct);
@@ -648,7 +650,7 @@ static void bind_events(struct calltree *ct)
 	struct events *ev = ct->trace->events;
 	const struct symbol *from, *to;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		ct->graph[i] = events_find(ev, "ftrace", names[i]);
 	ct->sched_switch = events_find(ev, "sched", "sched_switch");
 	if (ct->sched_switch && event_ready(ct->sched_switch) != EVENT_BROKEN) {

@@ -17,7 +17,7 @@
 #include "stats/calltree.h"
 #include "table/analysis.h"
 
-enum node_kind {
+enum call_node_kind {
 	NODE_CALL,
 	NODE_EVENT,
 	NODE_OFF, /* the task is scheduled out */
@@ -25,15 +25,15 @@ enum node_kind {
 	NODE_HIDDEN, /* calls that are too short to be shown */
 };
 
-struct node;
+struct call_node;
 
 struct node_list {
-	struct node *first, *last;
+	struct call_node *first, *last;
 };
 
-struct node {
-	enum node_kind kind;
-	struct node *parent, *prev, *next;
+struct call_node {
+	enum call_node_kind kind;
+	struct call_node *parent, *prev, *next;
 	struct node_list inner;
 	uint64_t ts, end;
 	int64_t dur;	  /* ROW_NULL: not known; of hidden calls the sum */
@@ -62,8 +62,8 @@ struct tree_task {
 	uint32_t cpu; /* of an idle task */
 	size_t order; /* in calltree.tasks */
 	struct node_list roots;
-	struct node *inmost; /* open call; NULL: none is */
-	struct node *off;    /* being scheduled out now, if it still has this id */
+	struct call_node *inmost; /* innermost open call, or NULL */
+	struct call_node *off; /* the current time scheduled out, if the node still has this id */
 	int64_t off_id;
 	uint32_t off_losses; /* losses when that began */
 	bool irq_shown;	     /* as of a node, among its roots */
@@ -95,8 +95,8 @@ struct calltree {
 	const struct tree_task *titled; /* by time: whose lines were written last */
 	bool any;			/* something has been written */
 
-	struct node *nodes, *free; /* free ones are linked by next */
-	size_t used, max_nodes;	   /* used: so many have been handed out once */
+	struct call_node *nodes, *free; /* free ones are linked by next */
+	size_t used, max_nodes;		/* used: how many were allocated from the array */
 	size_t nr_open;
 	size_t text, max_text; /* bytes of events' texts */
 
@@ -134,10 +134,10 @@ void tree_deliver(struct calltree *ct, struct tree_task *t);
 /* Whether the tree may start at this function. */
 bool tree_function(const struct calltree *ct, const char *name);
 
-/* Puts it and what is in it back. It must not be in a list. */
-void tree_release(struct calltree *ct, struct node *n);
+/* Frees a node and everything inside it. It must not be in a list. */
+void tree_release(struct calltree *ct, struct call_node *n);
 
-void tree_unlink(struct tree_task *t, struct node *n);
+void tree_unlink(struct tree_task *t, struct call_node *n);
 
 /* ---- calltree_print.c ---- */
 

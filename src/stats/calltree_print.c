@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "stats/calltree_nodes.h"
+#include "base/array.h"
 
 #define PIECE	    (64u << 10) /* text is written in pieces of so many bytes */
 #define MOST_INDENT 1000	/* levels; deeper lines are not indented */
@@ -45,7 +46,7 @@ static char mark_of(int64_t ns)
 		{1000000, '#'},	   {100000, '!'},    {10000, '+'},
 	};
 
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
 		if (ns > marks[i].more_than)
 			return marks[i].mark;
 	return ' ';
@@ -108,8 +109,9 @@ static void put_retval(const struct calltree *ct, int64_t retval, struct buf *ou
 	}
 }
 
-/* What is said about a call where it ends: " name ret=0x1, end not recorded". */
-static void put_about(const struct calltree *ct, const struct node *n, bool named, struct buf *out)
+/* The text at a call's end: " name ret=0x1, end not recorded". */
+static void put_about(const struct calltree *ct, const struct call_node *n, bool named,
+		      struct buf *out)
 {
 	const bool retval = n->retval != ROW_NULL && !ct->opt->emit->plugins.retval_skip;
 	const char *missing = n->missing == ROW_OPEN_END     ? "end not recorded"
@@ -134,7 +136,8 @@ static void put_about(const struct calltree *ct, const struct node *n, bool name
 	buf_puts(out, " */");
 }
 
-static void put_leaf(struct calltree *ct, struct tree_task *t, const struct node *n, size_t level)
+static void put_leaf(struct calltree *ct, struct tree_task *t, const struct call_node *n,
+		     size_t level)
 {
 	begin_line(ct, t, n->ts, n->cpu, n->dur, level);
 	put_word(n->name, &t->text);
@@ -145,7 +148,8 @@ static void put_leaf(struct calltree *ct, struct tree_task *t, const struct node
 	ct->shown_cpu = n->end_cpu;
 }
 
-static void put_begin(struct calltree *ct, struct tree_task *t, const struct node *n, size_t level)
+static void put_begin(struct calltree *ct, struct tree_task *t, const struct call_node *n,
+		      size_t level)
 {
 	begin_line(ct, t, n->ts, n->cpu, n->dur, level);
 	put_word(n->name, &t->text);
@@ -158,7 +162,8 @@ static void put_begin(struct calltree *ct, struct tree_task *t, const struct nod
 	buf_puts(&t->text, " {\n");
 }
 
-static void put_end(struct calltree *ct, struct tree_task *t, const struct node *n, size_t level)
+static void put_end(struct calltree *ct, struct tree_task *t, const struct call_node *n,
+		    size_t level)
 {
 	/* An unknown end is not before the lines inside the call. */
 	const uint64_t end = n->missing && n->end < ct->shown_ts ? ct->shown_ts : n->end;
@@ -171,7 +176,7 @@ static void put_end(struct calltree *ct, struct tree_task *t, const struct node 
 
 /* ---- what stands between calls ---- */
 
-static void put_event(struct calltree *ct, const struct node *n, struct buf *out)
+static void put_event(struct calltree *ct, const struct call_node *n, struct buf *out)
 {
 	buf_puts(out, "/* ");
 	put_word(n->text ? n->text : "", out);
@@ -184,7 +189,7 @@ static void put_span(struct buf *out, int64_t ns)
 	buf_span(out, ns > 0 ? (uint64_t)ns : 0);
 }
 
-static void put_off(struct calltree *ct, const struct node *n, struct buf *out)
+static void put_off(struct calltree *ct, const struct call_node *n, struct buf *out)
 {
 	buf_puts(out, "/* scheduled out");
 	if (n->dur != ROW_NULL) {
@@ -194,7 +199,7 @@ static void put_off(struct calltree *ct, const struct node *n, struct buf *out)
 	buf_puts(out, " */");
 }
 
-static void put_lost(struct calltree *ct, const struct node *n, struct buf *out)
+static void put_lost(struct calltree *ct, const struct call_node *n, struct buf *out)
 {
 	paint(ct, LONGER, out);
 	buf_printf(out, "CPU:%u [", n->cpu);
@@ -204,16 +209,18 @@ static void put_lost(struct calltree *ct, const struct node *n, struct buf *out)
 	paint(ct, PLAIN, out);
 }
 
-static void put_hidden(struct calltree *ct, const struct node *n, struct buf *out)
+static void put_hidden(struct calltree *ct, const struct call_node *n, struct buf *out)
 {
 	buf_printf(out, "/* %lld call%s, ", (long long)n->id, n->id == 1 ? "" : "s");
 	put_span(out, n->dur);
 	buf_puts(out, " */");
 }
 
-static void put_other(struct calltree *ct, struct tree_task *t, const struct node *n, size_t level)
+static void put_other(struct calltree *ct, struct tree_task *t, const struct call_node *n,
+		      size_t level)
 {
-	static void (*const put[])(struct calltree * ct, const struct node *n, struct buf *out) = {
+	static void (*const put[])(struct calltree * ct, const struct call_node *n,
+				   struct buf *out) = {
 		[NODE_EVENT] = put_event,
 		[NODE_OFF] = put_off,
 		[NODE_LOST] = put_lost,
@@ -234,13 +241,16 @@ static void put_irq(struct calltree *ct, struct tree_task *t, uint64_t ts, uint3
 	buf_puts(&t->text, begins ? "    ==========>  |\n" : "    <==========  |\n");
 }
 
-/* Whether the printed is inside of an interrupt that what is around it is not. */
-static bool *irq_around(struct tree_task *t, struct node *parent)
+/*
+ * Where it is noted that the current lines are inside an interrupt, but the call around them is
+ * not.
+ */
+static bool *irq_around(struct tree_task *t, struct call_node *parent)
 {
 	return parent ? &parent->irq_shown : &t->irq_shown;
 }
 
-static void close_irq(struct calltree *ct, struct tree_task *t, struct node *parent)
+static void close_irq(struct calltree *ct, struct tree_task *t, struct call_node *parent)
 {
 	bool *shown = irq_around(t, parent);
 
@@ -249,7 +259,7 @@ static void close_irq(struct calltree *ct, struct tree_task *t, struct node *par
 	*shown = false;
 }
 
-static void mark_irq(struct calltree *ct, struct tree_task *t, const struct node *n)
+static void mark_irq(struct calltree *ct, struct tree_task *t, const struct call_node *n)
 {
 	bool *shown = irq_around(t, n->parent);
 	const bool is_placed = n->kind == NODE_CALL || n->kind == NODE_EVENT;
@@ -270,12 +280,12 @@ struct walker {
 	size_t base;  /* of the root, which stands at the margin when the tree starts there */
 };
 
-/* A root that was not asked for: what is inside of it takes its place. */
-static struct node *replace_root(struct calltree *ct, struct tree_task *t, struct node *n)
+/* Replaces a root that was not selected by what is inside of it. */
+static struct call_node *replace_root(struct calltree *ct, struct tree_task *t, struct call_node *n)
 {
-	struct node *after = n->next;
+	struct call_node *after = n->next;
 
-	for (struct node *in = n->inner.first, *next; in; in = next) {
+	for (struct call_node *in = n->inner.first, *next; in; in = next) {
 		next = in->next;
 		in->parent = NULL;
 		in->step += n->step;
@@ -295,9 +305,9 @@ static struct node *replace_root(struct calltree *ct, struct tree_task *t, struc
 	return after;
 }
 
-/* Comes to a root, or to one of those that take its place; NULL: there are no more. */
-static struct node *enter_root(struct calltree *ct, struct tree_task *t, struct node *n,
-			       struct walker *w)
+/* Goes to the next root, or to one that replaces it; NULL if there are no more. */
+static struct call_node *enter_root(struct calltree *ct, struct tree_task *t, struct call_node *n,
+				    struct walker *w)
 {
 	const bool filtered = ct->opt->nr_functions;
 
@@ -311,10 +321,10 @@ static struct node *enter_root(struct calltree *ct, struct tree_task *t, struct 
 	return n;
 }
 
-/* Takes the calls out of one below which there shall be none. */
-static void prune(struct calltree *ct, struct tree_task *t, struct node *n)
+/* Removes the calls inside a call at the depth limit. */
+static void prune(struct calltree *ct, struct tree_task *t, struct call_node *n)
 {
-	for (struct node *in = n->inner.first, *next; in; in = next) {
+	for (struct call_node *in = n->inner.first, *next; in; in = next) {
 		next = in->next;
 		if (in->kind == NODE_CALL || in->kind == NODE_HIDDEN) {
 			tree_unlink(t, in);
@@ -324,7 +334,8 @@ static void prune(struct calltree *ct, struct tree_task *t, struct node *n)
 }
 
 /* Prints the node's line; false when it is too deep to be shown. */
-static bool enter(struct calltree *ct, struct tree_task *t, struct node *n, const struct walker *w)
+static bool enter(struct calltree *ct, struct tree_task *t, struct call_node *n,
+		  const struct walker *w)
 {
 	const size_t level = w->level - w->base;
 
@@ -348,10 +359,10 @@ static bool enter(struct calltree *ct, struct tree_task *t, struct node *n, cons
 void tree_put(struct calltree *ct, struct tree_task *t)
 {
 	struct walker w;
-	struct node *n = enter_root(ct, t, t->roots.first, &w);
+	struct call_node *n = enter_root(ct, t, t->roots.first, &w);
 
 	while (n) {
-		struct node *parent, *next;
+		struct call_node *parent, *next;
 		const bool fresh = !n->begun;
 		const bool shown = enter(ct, t, n, &w);
 

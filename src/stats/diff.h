@@ -178,7 +178,6 @@ struct diff_stat {
 };
 
 #define DIFF_STATS 4 /* p50, p90, p99, max */
-#define DIFF_P50   0
 #define DIFF_MAX   3
 
 enum diff_outcome {

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/order.h"
+
 #define PRECISION  7
 #define PER_POWER  (1u << PRECISION)
 #define NR_BUCKETS ((64 - PRECISION) * PER_POWER + PER_POWER)
@@ -156,17 +159,10 @@ double dist_stddev(const struct dist *d)
 
 /* ---- order ---- */
 
-static int by_value(const void *a, const void *b)
-{
-	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void sort(struct dist *d)
 {
 	if (!d->sorted && d->values)
-		qsort(d->values, d->n, sizeof(*d->values), by_value);
+		qsort(d->values, d->n, sizeof(*d->values), order_i64);
 	d->sorted = true;
 }
 
@@ -215,7 +211,7 @@ void dist_quantile_range(struct dist *d, double q, int64_t *low, int64_t *high)
 uint64_t dist_at_most(struct dist *d, int64_t value)
 {
 	uint64_t seen = 0;
-	size_t low = 0, high = d->n;
+	size_t above;
 
 	if (!d->n || d->failed || value < d->min)
 		return 0;
@@ -227,15 +223,8 @@ uint64_t dist_at_most(struct dist *d, int64_t value)
 		return seen;
 	}
 	sort(d);
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (d->values[mid] <= value)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	binary_search(above, 0, d->n, d->values[above] <= value);
+	return above;
 }
 
 /* ---- comparing two ---- */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/suggest.h"
@@ -18,7 +19,7 @@
 #define MANY	     65536 /* values of a number that may be shown in ranges */
 #define FEW	     32	   /* values of one that is not */
 #define MAX_BARS     1000
-#define NR_MODIFIERS (sizeof(modifiers) / sizeof(modifiers[0]))
+#define NR_MODIFIERS ARRAY_SIZE(modifiers)
 #define ARENA_LIMIT  (16u << 20)
 #define TEXT_LIMIT   4096
 #define NR_CALLS     1024
@@ -164,10 +165,10 @@ bool fieldhist_is_id(const struct event_field *f)
 	if (f->flags & (FIELD_POINTER | FIELD_FLAG | FIELD_SYMBOLIC) ||
 	    strncmp(f->name, "common_", 7) == 0)
 		return true;
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		if (f->type && strstr(f->type, types[i]))
 			return true;
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		const size_t end = strlen(ends[i]);
 
 		if (len >= end && strcmp(f->name + len - end, ends[i]) == 0)
@@ -214,12 +215,13 @@ static int compare_values(const struct fieldhist *h, const struct hist_entry *a,
 	return 0;
 }
 
-int64_t fieldhist_log2(int64_t v)
+/* The start of a value's range: by powers of two, and by a step. */
+static int64_t log2_start(int64_t v)
 {
 	return v < 0 ? -1 : v < 2 ? v : (int64_t)1 << (63 - __builtin_clzll((uint64_t)v));
 }
 
-int64_t fieldhist_linear(int64_t v, int64_t step)
+static int64_t linear_start(int64_t v, int64_t step)
 {
 	const int64_t rest = v % step;
 
@@ -241,7 +243,7 @@ static void coarsen(struct fieldhist *h)
 	for (size_t i = 0; i < n; i++) {
 		free(old[i]->values[last].text);
 		old[i]->values[last].text = NULL;
-		old[i]->values[last].number = fieldhist_log2(old[i]->values[last].number);
+		old[i]->values[last].number = log2_start(old[i]->values[last].number);
 		h->total -= old[i]->count;
 		fieldhist_count(h, old[i]->values, old[i]->count);
 		free(old[i]);
@@ -585,8 +587,8 @@ static int64_t key_number(const struct counting *c, const struct hist_field *f, 
 	case AS_SYM:
 		sym = symbols_find(c->trace->events->symbols, (uint64_t)v);
 		return sym ? (int64_t)sym->addr : v;
-	case AS_LOG2: return fieldhist_log2(v);
-	case AS_BUCKETS: return fieldhist_linear(v, f->step);
+	case AS_LOG2: return log2_start(v);
+	case AS_BUCKETS: return linear_start(v, f->step);
 	case AS_USECS: return f->is_signed ? v / 1000 : (int64_t)((uint64_t)v / 1000);
 	default: return v;
 	}
@@ -639,9 +641,9 @@ static bool take_value(struct counting *c, unsigned int i, const struct bound *b
 	}
 	to->number = key_number(c, f, v.number);
 	if (i == c->h->nr - 1 && c->h->mode == HIST_LOG2)
-		to->number = fieldhist_log2(v.number);
+		to->number = log2_start(v.number);
 	else if (i == c->h->nr - 1 && c->h->mode == HIST_LINEAR)
-		to->number = fieldhist_linear(v.number, c->h->step);
+		to->number = linear_start(v.number, c->h->step);
 	else if (b->names.nr || f->as != AS_IS) {
 		buf_reset(&c->text);
 		put_name(c, f, b, r, v.number);

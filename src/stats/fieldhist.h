@@ -121,8 +121,5 @@ void fieldhist_count(struct fieldhist *h, struct hist_value *values, uint64_t co
 void fieldhist_free_values(const struct fieldhist *h, struct hist_value *values);
 /* Whether it is a number whose size has no meaning, by its type and name. */
 bool fieldhist_is_id(const struct event_field *f);
-/* The start of a value's range. */
-int64_t fieldhist_log2(int64_t v);
-int64_t fieldhist_linear(int64_t v, int64_t step);
 
 #endif

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "table/table.h"
 
 #define MAX_NODES   (400u << 10)
 #define NAME_BYTES  (64u << 20)
@@ -27,13 +28,6 @@ struct flame_chunk {
 	struct flame_chunk *next;
 	struct flame_node nodes[CHUNK_NODES];
 };
-
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-	uint64_t s;
-
-	return __builtin_add_overflow(a, b, &s) ? UINT64_MAX : s;
-}
 
 /* ---- nodes ---- */
 
@@ -190,10 +184,10 @@ const char *flame_name(const struct flame_node *n)
 
 void flame_add(struct flame *f, unsigned int side, struct flame_node *n, uint64_t value)
 {
-	n->self[side] = sum(n->self[side], value);
+	n->self[side] = u64_add(n->self[side], value);
 	f->stacks[side]++;
 	if (n->name == f->other)
-		f->crowded[side] = sum(f->crowded[side], value);
+		f->crowded[side] = u64_add(f->crowded[side], value);
 }
 
 /* How many frames of the last stack are the first ones of this one too. */
@@ -258,7 +252,7 @@ struct flame_node *flame_detached(struct flame *f)
 static void add_values(struct flame_node *to, const struct flame_node *n)
 {
 	for (unsigned int i = 0; i < FLAME_SIDES; i++)
-		to->self[i] = sum(to->self[i], n->self[i]);
+		to->self[i] = u64_add(to->self[i], n->self[i]);
 }
 
 /*
@@ -394,7 +388,7 @@ static void compute_totals(struct flame *f)
 	for (struct flame_node *n = innermost(f->root); n->parent;
 	     n = n->sibling ? innermost(n->sibling) : n->parent)
 		for (unsigned int i = 0; i < FLAME_SIDES; i++)
-			n->parent->total[i] = sum(n->parent->total[i], n->total[i]);
+			n->parent->total[i] = u64_add(n->parent->total[i], n->total[i]);
 }
 
 int flame_finish(struct flame *f, struct spur_error *err)

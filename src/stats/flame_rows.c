@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "table/analysis.h"
@@ -189,11 +190,13 @@ static void off_cpu_free(void *analysis)
 	free(o);
 }
 
+#define COLUMN(kind, member, about) ROW_COLUMN(off_cpu_row, kind, member, about)
+
 static const struct column columns[] = {
-	{"ts", COLUMN_TIME, offsetof(struct off_cpu_row, ts), "when it left the CPU"},
-	{"dur", COLUMN_DURATION, offsetof(struct off_cpu_row, dur), "until it ran again"},
-	{"pid", COLUMN_NUMBER, offsetof(struct off_cpu_row, pid), "the task"},
-	{"cpu", COLUMN_NUMBER, offsetof(struct off_cpu_row, cpu), "it left"},
+	COLUMN(TIME, ts, "when it left the CPU"),
+	COLUMN(DURATION, dur, "until it ran again"),
+	COLUMN(NUMBER, pid, "the task"),
+	COLUMN(NUMBER, cpu, "it left"),
 };
 
 static const char *const events[] = {"sched:sched_switch", NULL};
@@ -202,7 +205,7 @@ const struct table off_cpu_table = {
 	.name = "off_cpu",
 	.about = "times in which tasks were off the CPU",
 	.columns = columns,
-	.nr_columns = sizeof(columns) / sizeof(columns[0]),
+	.nr_columns = ARRAY_SIZE(columns),
 	.row_size = sizeof(struct off_cpu_row),
 	.events = events,
 	.needs = events,
@@ -302,14 +305,11 @@ static int flame_read_calls(struct flame *f, unsigned int side, struct spur_trac
 						.take_arg = w->walk.take_arg,
 						.progress = w->walk.progress,
 						.progress_arg = w->walk.progress_arg};
-	struct feed *feed = feed_new(t, &everything, err);
+	struct feed *feed = feed_new(t, &everything);
 	int rc;
 
-	if (!feed)
-		return err->code;
-	rc = feed_add(feed, &calls_table, take_call, &tree, err);
-	if (rc == 0)
-		rc = feed_run(feed, err);
+	feed_add(feed, &calls_table, take_call, &tree);
+	rc = feed_run(feed, err);
 	place_rest(&tree);
 	map_free(&tree.waiting);
 	feed_free(feed);
@@ -527,12 +527,11 @@ static int watch_fields(struct stack_reading *r, struct feed *feed, struct spur_
 {
 	const struct events *ev = r->trace->events;
 	bool any = false;
-	int rc = 0;
 
 	r->fields = calloc(ev->nr + 1, sizeof(*r->fields));
 	if (!r->fields)
 		return error_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; rc == 0 && i < ev->nr; i++) {
+	for (size_t i = 0; i < ev->nr; i++) {
 		struct event *e = ev->list[i];
 		const struct event_field *f;
 		struct buf name;
@@ -546,10 +545,10 @@ static int watch_fields(struct stack_reading *r, struct feed *feed, struct spur_
 		any = true;
 		buf_init(&name, PATTERN_MAX);
 		buf_printf(&name, "%s:%s", e->system, e->name);
-		rc = feed_watch(feed, buf_str(&name), take_record, r, err);
+		feed_watch(feed, buf_str(&name), take_record, r);
 		buf_free(&name);
 	}
-	return rc < 0 || any ? rc : no_field(r, err);
+	return any ? 0 : no_field(r, err);
 }
 
 /* ---- reading ---- */
@@ -557,16 +556,16 @@ static int watch_fields(struct stack_reading *r, struct feed *feed, struct spur_
 static int feed_stacks(struct stack_reading *r, struct feed *feed, enum flame_from from,
 		       struct spur_error *err)
 {
-	int rc;
+	int rc = 0;
 
 	if (from == FLAME_STACKS)
-		rc = feed_add(feed, &stacks_table, take_stack, r, err);
+		feed_add(feed, &stacks_table, take_stack, r);
 	else
-		rc = feed_add(feed, &samples_table, take_sample, r, err);
-	if (rc == 0 && r->wanted->weight == FLAME_FIELD)
+		feed_add(feed, &samples_table, take_sample, r);
+	if (r->wanted->weight == FLAME_FIELD)
 		rc = watch_fields(r, feed, err);
-	if (rc == 0 && r->wanted->weight == FLAME_OFF_CPU)
-		rc = feed_add(feed, &off_cpu_table, take_off_cpu, r, err);
+	if (r->wanted->weight == FLAME_OFF_CPU)
+		feed_add(feed, &off_cpu_table, take_off_cpu, r);
 	return rc < 0 ? rc : feed_run(feed, err);
 }
 
@@ -581,9 +580,7 @@ static int read_stacks(struct flame *f, unsigned int side, struct spur_trace *t,
 	/* A task may run again on any CPU. */
 	if (w->weight == FLAME_OFF_CPU)
 		walk.cpus = NULL;
-	feed = feed_new(t, &walk, err);
-	if (!feed)
-		return err->code;
+	feed = feed_new(t, &walk);
 	slots_init(&r.rings, sizeof(struct ring), SLOT_BYTES);
 	rc = feed_stacks(&r, feed, from, err);
 	feed_free(feed);
@@ -653,7 +650,7 @@ bool flame_from_named(const char *name, enum flame_from *from)
 	static const char *const words[] = {
 		[FLAME_SAMPLES] = "samples", [FLAME_STACKS] = "stacks", [FLAME_CALLS] = "calls"};
 
-	for (size_t i = FLAME_SAMPLES; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = FLAME_SAMPLES; i < ARRAY_SIZE(words); i++)
 		if (strcmp(words[i], name) == 0) {
 			*from = (enum flame_from)i;
 			return true;
@@ -666,7 +663,7 @@ bool flame_weight_named(const char *name, enum flame_weight *weight)
 	static const char *const words[] = {
 		[FLAME_COUNT] = "count", [FLAME_TIME] = "time", [FLAME_ON_CPU] = "oncpu"};
 
-	for (size_t i = FLAME_COUNT; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = FLAME_COUNT; i < ARRAY_SIZE(words); i++)
 		if (strcmp(words[i], name) == 0) {
 			*weight = (enum flame_weight)i;
 			return true;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -19,7 +20,6 @@
 #include "scan/scan.h"
 
 #define MEMORY_LIMIT (1u << 30)
-#define NR_IDS	     (1u << 16) /* of events that a lane may pass over */
 
 struct amount {
 	uint64_t alloc, req; /* bytes: what the allocator gave, what it was asked for */
@@ -51,7 +51,7 @@ static const struct {
 	{"kmem_cache_alloc", true}, {"kmem_cache_alloc_node", true}, {"kmem_cache_free", false},
 };
 
-#define NR_EVENTS (sizeof(event_names) / sizeof(event_names[0]))
+#define NR_EVENTS ARRAY_SIZE(event_names)
 
 struct mem {
 	struct events *events;
@@ -220,37 +220,19 @@ void mem_record(struct mem *m, const struct event *e, const struct spur_record *
 
 /* ---- a whole buffer ---- */
 
-/* Lets the lanes pass over all events that do not matter. */
-static void make_filter(const struct mem *m, uint64_t *bits, struct lane_filter *f)
-{
-	const struct event_field *type = &m->events->common.type;
-
-	for (size_t i = 0; i < m->nr_kinds; i++) {
-		int id = m->kinds[i].event->id;
-
-		if (id >= 0 && (uint32_t)id < NR_IDS)
-			bits[id / 64] |= 1ull << (id % 64);
-	}
-	*f = (struct lane_filter){.wanted = bits,
-				  .nr_ids = NR_IDS,
-				  .type_offset = type->offset,
-				  .type_size = type->size,
-				  .big_endian = m->events->big_endian,
-				  .usual = m->events->common.usual};
-}
-
 int mem_run(struct mem *m, const struct trace_buffer *b, const volatile int *stop,
 	    struct spur_error *err)
 {
-	uint64_t *bits = calloc(NR_IDS / 64, sizeof(*bits));
 	const struct spur_record *r;
 	struct lane_filter filter;
 	struct scan scan;
 	int rc;
 
-	if (!bits)
+	/* The lanes pass over all events that do not matter. */
+	if (lane_filter_init(&filter, m->events) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	make_filter(m, bits, &filter);
+	for (size_t i = 0; i < m->nr_kinds; i++)
+		lane_filter_want(&filter, m->kinds[i].event);
 	scan_init(&scan, &(struct scan_options){.filter = &filter, .stop = stop});
 	rc = scan_add_buffer(&scan, b);
 	while (rc == 0 && (r = scan_next(&scan)) != NULL)
@@ -258,7 +240,7 @@ int mem_run(struct mem *m, const struct trace_buffer *b, const volatile int *sto
 	if (rc == 0 && scan_stopped(&scan))
 		rc = -EINTR;
 	scan_free(&scan);
-	free(bits);
+	lane_filter_free(&filter);
 	return rc == -ENOMEM ? error_set(err, rc, "out of memory") : rc;
 }
 

@@ -41,18 +41,17 @@ static void take_rename(void *arg, struct event *e, const struct spur_record *re
 		r->rc = -ENOMEM;
 }
 
-int watch_renames(struct feed *f,
-		  void (*take)(void *arg, struct event *e, const struct spur_record *rec),
-		  void *arg, struct spur_error *err)
+void watch_renames(struct feed *f,
+		   void (*take)(void *arg, struct event *e, const struct spur_record *rec),
+		   void *arg)
 {
-	int rc = feed_watch(f, "task:task_rename", take, arg, err);
-
-	return rc < 0 ? rc : feed_watch(f, "sched:sched_process_exec", take, arg, err);
+	feed_watch(f, "task:task_rename", take, arg);
+	feed_watch(f, "sched:sched_process_exec", take, arg);
 }
 
-int renames_watch(struct renames *r, struct feed *f, struct spur_error *err)
+void renames_watch(struct renames *r, struct feed *f)
 {
-	return watch_renames(f, take_rename, r, err);
+	watch_renames(f, take_rename, r);
 }
 
 const char *renames_last(const struct renames *r, int64_t pid, uint64_t from, uint64_t to)

@@ -27,7 +27,7 @@ void renames_init(struct renames *r, const struct events *ev);
 void renames_free(struct renames *r);
 
 /* Collects what is read by a feed that has not begun. */
-int renames_watch(struct renames *r, struct feed *f, struct spur_error *err);
+void renames_watch(struct renames *r, struct feed *f);
 
 /*
  * The last name that a task got from one time to another, including both; NULL: it got none. Lives
@@ -36,8 +36,8 @@ int renames_watch(struct renames *r, struct feed *f, struct spur_error *err);
 const char *renames_last(const struct renames *r, int64_t pid, uint64_t from, uint64_t to);
 
 /* Gives `take` the records that comm_given() is about. */
-int watch_renames(struct feed *f,
-		  void (*take)(void *arg, struct event *e, const struct spur_record *rec),
-		  void *arg, struct spur_error *err);
+void watch_renames(struct feed *f,
+		   void (*take)(void *arg, struct event *e, const struct spur_record *rec),
+		   void *arg);
 
 #endif

@@ -8,6 +8,7 @@
 #include "table/feed.h"
 #include "table/sched.h"
 #include "table/spans.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 
@@ -180,26 +181,32 @@ static void take_state(void *arg, const void *row)
 		add_state(&c->sums, s->state, s->dur);
 }
 
-static void add_wakeup(struct top_sums *s, const struct wakeup_row *w)
+/* What a row is added to: its task's sums and its CPU's. How many there are. */
+static size_t sums_of(struct maker *m, int64_t where, int64_t pid, const char *comm,
+		      struct top_sums **sums)
 {
-	s->wakeups++;
-	if (w->latency > s->worst) {
-		s->worst = w->latency;
-		s->worst_at = w->ts;
-	}
+	struct top_task *t = asked(m, where) ? task(m, pid, comm) : NULL;
+	struct top_cpu *c = t ? cpu(m, where) : NULL;
+
+	sums[0] = t ? &t->sums : NULL;
+	sums[1] = c ? &c->sums : NULL;
+	return c ? 2 : t != NULL;
 }
 
 static void take_wakeup(void *arg, const void *row)
 {
 	const struct wakeup_row *w = row;
 	const int64_t where = w->run_cpu != ROW_NULL ? w->run_cpu : w->target_cpu;
-	struct top_task *t = asked(arg, where) ? task(arg, w->pid, w->comm) : NULL;
-	struct top_cpu *c = t ? cpu(arg, where) : NULL;
+	struct top_sums *sums[2];
+	const size_t n = sums_of(arg, where, w->pid, w->comm, sums);
 
-	if (t)
-		add_wakeup(&t->sums, w);
-	if (c)
-		add_wakeup(&c->sums, w);
+	for (size_t i = 0; i < n; i++) {
+		sums[i]->wakeups++;
+		if (w->latency > sums[i]->worst) {
+			sums[i]->worst = w->latency;
+			sums[i]->worst_at = w->ts;
+		}
+	}
 }
 
 /* Of what was not seen from beginning to end the time is not known. */
@@ -208,40 +215,28 @@ static int64_t whole(int64_t dur, enum row_open open)
 	return open ? ROW_NULL : dur;
 }
 
-static void add_syscall(struct top_sums *s, const struct syscall_row *y)
-{
-	s->syscalls++;
-	add(&s->syscall_time, whole(y->dur, y->open));
-}
-
 static void take_syscall(void *arg, const void *row)
 {
 	const struct syscall_row *y = row;
-	struct top_task *t = asked(arg, y->cpu) ? task(arg, y->pid, y->comm) : NULL;
-	struct top_cpu *c = t ? cpu(arg, y->cpu) : NULL;
+	struct top_sums *sums[2];
+	const size_t n = sums_of(arg, y->cpu, y->pid, y->comm, sums);
 
-	if (t)
-		add_syscall(&t->sums, y);
-	if (c)
-		add_syscall(&c->sums, y);
-}
-
-static void add_request(struct top_sums *s, const struct block_row *b)
-{
-	s->requests++;
-	s->bytes += (uint64_t)known(b->bytes);
+	for (size_t i = 0; i < n; i++) {
+		sums[i]->syscalls++;
+		add(&sums[i]->syscall_time, whole(y->dur, y->open));
+	}
 }
 
 static void take_block(void *arg, const void *row)
 {
 	const struct block_row *b = row;
-	struct top_task *t = asked(arg, b->cpu) ? task(arg, b->pid, b->comm) : NULL;
-	struct top_cpu *c = t ? cpu(arg, b->cpu) : NULL;
+	struct top_sums *sums[2];
+	const size_t n = sums_of(arg, b->cpu, b->pid, b->comm, sums);
 
-	if (t)
-		add_request(&t->sums, b);
-	if (c)
-		add_request(&c->sums, b);
+	for (size_t i = 0; i < n; i++) {
+		sums[i]->requests++;
+		sums[i]->bytes += (uint64_t)known(b->bytes);
+	}
 }
 
 static void add_irq(struct top_irq *i, int64_t dur)
@@ -316,24 +311,21 @@ int top_make(struct top *top, struct spur_trace *t, const struct top_options *op
 	struct maker m = {top, opt};
 	struct walk_options all = opt->walk;
 	struct feed *f;
-	int rc = 0;
+	int rc;
 
 	init(top);
 	for (uint32_t i = 0; i < t->nr_buffers; i++)
 		top->ticks |= !t->buffers[i].nanoseconds;
 	/* What begins on one CPU may end on another: rows are chosen, not records. */
 	all.cpus = NULL;
-	f = feed_new(t, &all, err);
-	if (!f)
-		return -ENOMEM;
-	for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++) {
+	f = feed_new(t, &all);
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
 		if (!table_possible(sources[i].table, t))
 			continue;
 		*(bool *)((char *)top + sources[i].has) = true;
-		rc = feed_add(f, sources[i].table, sources[i].take, &m, err);
+		feed_add(f, sources[i].table, sources[i].take, &m);
 	}
-	if (rc == 0)
-		rc = feed_run(f, err);
+	rc = feed_run(f, err);
 	feed_free(f);
 	return rc;
 }

@@ -73,7 +73,7 @@ struct top {
 struct top_options {
 	struct walk_options walk;
 	/* Whether a task counts; NULL: all do. */
-	bool (*wanted)(void *arg, int64_t pid, const char *comm);
+	bool (*wanted)(const void *arg, int64_t pid, const char *comm);
 	void *arg;
 };
 

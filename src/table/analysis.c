@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "table/walk.h"
+#include "base/array.h"
 #include "base/vec.h"
 #include "event/names.h"
 
@@ -211,17 +212,10 @@ void comm_times_free(struct comm_times *c)
 /* How many times a task was renamed up to a time. */
 static size_t renamed_until(const struct renamed *task, uint64_t ts)
 {
-	size_t low = 0, high = task->times.n;
+	size_t n;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (task->times.at[middle].ts <= ts)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	binary_search(n, 0, task->times.n, task->times.at[n].ts <= ts);
+	return n;
 }
 
 static const char *listed(struct comm_times *c, int pid)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "table/analysis.h"
+#include "base/array.h"
 #include "base/list.h"
 
 #define NR_BUCKETS   4096
@@ -418,7 +419,7 @@ const struct table block_table = {
 	.name = "block",
 	.about = "requests to block devices",
 	.columns = columns,
-	.nr_columns = sizeof(columns) / sizeof(columns[0]),
+	.nr_columns = ARRAY_SIZE(columns),
 	.row_size = sizeof(struct block_row),
 	.events = events,
 	.needs = needs,

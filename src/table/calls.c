@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "event/names.h"
+#include "base/array.h"
 
 #define TASKS_LIMIT	(32u << 20)
 #define CPUS_LIMIT	(1u << 20)
@@ -22,7 +23,7 @@
 
 /* ---- tasks and functions ---- */
 
-static void doubt_frames(const struct nest *n, uint64_t certain)
+static void doubt_frames(const struct frame_nest *n, uint64_t certain)
 {
 	for (uint32_t i = 0; i < n->n; i++)
 		if (!n->at[i].certain)
@@ -30,15 +31,18 @@ static void doubt_frames(const struct nest *n, uint64_t certain)
 }
 
 /* Whether the CPU has lost events since the task was seen there. */
-static bool lost_on(struct calls *a, const struct task *t)
+static bool lost_on(struct calls *a, const struct calling_task *t)
 {
 	const uint32_t *lost = slots_find(&a->lost, t->cpu);
 
 	return lost && *lost > t->losses;
 }
 
-/* A record is about a task: what may have happened to it since it was last seen? */
-static void see(struct calls *a, struct task *t, const struct spur_record *r)
+/*
+ * Notes that a record is about a task; events of the task may have been lost since it was last
+ * seen.
+ */
+static void see(struct calls *a, struct calling_task *t, const struct spur_record *r)
 {
 	const bool stayed = t->cpu == r->cpu && !t->is_off && r->ts - t->seen < SHORT_STAY;
 
@@ -52,9 +56,9 @@ static void see(struct calls *a, struct task *t, const struct spur_record *r)
 	t->losses = a->losses.n;
 }
 
-struct task *calls_task(struct calls *a, int pid, const struct spur_record *r)
+struct calling_task *calls_task(struct calls *a, int pid, const struct spur_record *r)
 {
-	struct task *t = slots_get(&a->by_key, task_key(pid, r->cpu));
+	struct calling_task *t = slots_get(&a->by_key, task_key(pid, r->cpu));
 
 	if (!t) {
 		*a->src->failed = -E2BIG;
@@ -73,19 +77,19 @@ struct task *calls_task(struct calls *a, int pid, const struct spur_record *r)
 	return t;
 }
 
-struct task *calls_switched(struct calls *a, int pid, const struct spur_record *r)
+struct calling_task *calls_switched(struct calls *a, int pid, const struct spur_record *r)
 {
-	struct task *t = slots_find(&a->by_key, task_key(pid, r->cpu));
+	struct calling_task *t = slots_find(&a->by_key, task_key(pid, r->cpu));
 
 	if (t)
 		see(a, t, r);
 	return t;
 }
 
-const struct function *calls_function(struct calls *a, uint64_t addr)
+const struct called_function *calls_function(struct calls *a, uint64_t addr)
 {
-	static const struct function none;
-	struct function *f = slots_get(&a->functions, addr);
+	static const struct called_function none;
+	struct called_function *f = slots_get(&a->functions, addr);
 	const struct symbol *s;
 
 	if (!f)
@@ -93,7 +97,7 @@ const struct function *calls_function(struct calls *a, uint64_t addr)
 	if (f->known)
 		return f;
 	s = symbols_find(a->events->symbols, addr);
-	*f = (struct function){s ? s->name : NULL, s ? s->addr : addr, true};
+	*f = (struct called_function){s ? s->name : NULL, s ? s->addr : addr, true};
 	if (!s) {
 		struct buf text;
 
@@ -115,7 +119,7 @@ int64_t calls_span(uint64_t from, uint64_t to)
 	return to - from > INT64_MAX ? INT64_MAX : (int64_t)(to - from);
 }
 
-void calls_hand_out(struct calls *a, const struct task *t, struct call_row *row)
+void calls_hand_out(struct calls *a, const struct calling_task *t, struct call_row *row)
 {
 	row->pid = t->pid;
 	row->comm = comm_at(a->comms, t->pid, row->ts);
@@ -123,14 +127,14 @@ void calls_hand_out(struct calls *a, const struct task *t, struct call_row *row)
 	a->src->row(a->src->arg, row);
 }
 
-/* The frame that called the n-th, or NULL. */
-static struct frame *caller_of(const struct nest *n, uint32_t i)
+/* The caller of the n-th frame, or NULL. */
+static struct frame *caller_of(const struct frame_nest *n, uint32_t i)
 {
 	return i > 0 && !n->at[i].orphan ? &n->at[i - 1] : NULL;
 }
 
 /* Whether a call of the same function is around the n-th. */
-static bool is_recursive(const struct nest *n, uint32_t i)
+static bool is_recursive(const struct frame_nest *n, uint32_t i)
 {
 	const char *func = n->at[i].func;
 
@@ -140,7 +144,7 @@ static bool is_recursive(const struct nest *n, uint32_t i)
 	return false;
 }
 
-static void describe(const struct nest *n, const struct frame *f, struct call_row *row)
+static void describe(const struct frame_nest *n, const struct frame *f, struct call_row *row)
 {
 	const struct frame *caller = caller_of(n, (uint32_t)(f - n->at));
 
@@ -155,7 +159,7 @@ static void describe(const struct nest *n, const struct frame *f, struct call_ro
 	row->recursive = is_recursive(n, (uint32_t)(f - n->at));
 }
 
-static void pop(struct calls *a, struct nest *n)
+static void pop(struct calls *a, struct frame_nest *n)
 {
 	n->n--;
 	a->nr_frames--;
@@ -164,7 +168,8 @@ static void pop(struct calls *a, struct nest *n)
 		n->at[n->n - 1].inner_unknown = true;
 }
 
-void calls_end_frame(struct calls *a, struct task *t, struct nest *n, const struct call_end *end)
+void calls_end_frame(struct calls *a, struct calling_task *t, struct frame_nest *n,
+		     const struct call_end *end)
 {
 	struct frame *f = nest_top(n), *caller = caller_of(n, n->n - 1);
 	const int64_t dur = end->dur != ROW_NULL ? end->dur : calls_span(f->ts, end->ts);
@@ -195,7 +200,7 @@ void calls_end_frame(struct calls *a, struct task *t, struct nest *n, const stru
 	pop(a, n);
 }
 
-void calls_leave_open(struct calls *a, struct task *t, struct nest *n, uint64_t ts)
+void calls_leave_open(struct calls *a, struct calling_task *t, struct frame_nest *n, uint64_t ts)
 {
 	struct frame *f = nest_top(n), *caller = caller_of(n, n->n - 1);
 	struct call_row row = {.self = ROW_NULL,
@@ -213,7 +218,8 @@ void calls_leave_open(struct calls *a, struct task *t, struct nest *n, uint64_t 
 	pop(a, n);
 }
 
-void calls_only_end(struct calls *a, struct task *t, struct nest *n, struct call_row *row)
+void calls_only_end(struct calls *a, struct calling_task *t, struct frame_nest *n,
+		    struct call_row *row)
 {
 	struct frame *around = nest_top(n);
 
@@ -224,7 +230,7 @@ void calls_only_end(struct calls *a, struct task *t, struct nest *n, struct call
 	calls_hand_out(a, t, row);
 }
 
-static void tell_begin(struct calls *a, const struct task *t, const struct nest *n)
+static void tell_begin(struct calls *a, const struct calling_task *t, const struct frame_nest *n)
 {
 	struct call_row row = {.dur = ROW_NULL,
 			       .self = ROW_NULL,
@@ -237,7 +243,7 @@ static void tell_begin(struct calls *a, const struct task *t, const struct nest 
 	calls_hand_out(a, t, &row);
 }
 
-struct frame *calls_begin_frame(struct calls *a, struct task *t, struct nest *n,
+struct frame *calls_begin_frame(struct calls *a, struct calling_task *t, struct frame_nest *n,
 				const struct spur_record *r, uint64_t addr, const char *func,
 				int64_t depth)
 {
@@ -299,7 +305,7 @@ static void calls_end(void *analysis, uint64_t ts)
 {
 	struct calls *a = analysis;
 
-	for (struct task *t = a->tasks; t; t = t->next) {
+	for (struct calling_task *t = a->tasks; t; t = t->next) {
 		while (t->graph.n)
 			calls_leave_open(a, t, &t->graph, ts);
 		while (t->probes.n)
@@ -314,7 +320,7 @@ static void calls_free(void *analysis)
 {
 	struct calls *a = analysis;
 
-	for (struct task *t = a->tasks; t; t = t->next) {
+	for (struct calling_task *t = a->tasks; t; t = t->next) {
 		free(t->graph.at);
 		free(t->probes.at);
 		free(t->ended.at);
@@ -339,9 +345,9 @@ static void *calls_begin(const struct table_source *src)
 	a->events = src->trace->events;
 	a->next_id = ((int64_t)src->buffer->index << CALL_ID_BITS) + 1;
 	intern_init(&a->names, NAMES_LIMIT);
-	slots_init(&a->functions, sizeof(struct function), FUNCTIONS_LIMIT);
+	slots_init(&a->functions, sizeof(struct called_function), FUNCTIONS_LIMIT);
 	slots_init(&a->lost, sizeof(uint32_t), CPUS_LIMIT);
-	slots_init(&a->by_key, sizeof(struct task), TASKS_LIMIT);
+	slots_init(&a->by_key, sizeof(struct calling_task), TASKS_LIMIT);
 	a->start = buffer_start(src->buffer);
 	a->graph = graph_new(a);
 	a->probes = probes_new(a);
@@ -398,7 +404,7 @@ static const char *const needs[] = {"ftrace:funcgraph_exit", NULL};
 	{                                                                                          \
 		.name = "calls",                                                                   \
 		.about = "function calls, from the function_graph tracer or pairs of probes",      \
-		.columns = columns, .nr_columns = sizeof(columns) / sizeof(columns[0]),            \
+		.columns = columns, .nr_columns = ARRAY_SIZE(columns),                             \
 		.row_size = sizeof(struct call_row), .events = events, .needs = needs,             \
 		.wants = probes_want, .begin = (begin_with), .record = calls_record,               \
 		.losing = calls_losing, .end = calls_end, .free = calls_free,                      \

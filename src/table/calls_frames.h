@@ -19,7 +19,7 @@
 
 #define CALLS_DEPTH 1000 /* of one task; the kernel's own limit is far below */
 
-struct function {
+struct called_function {
 	const char *name;
 	uint64_t start; /* of the symbol; the address itself when there is none */
 	bool known;
@@ -42,7 +42,7 @@ struct frame {
 	bool inner_unknown; /* not all calls it made are known */
 };
 
-struct nest {
+struct frame_nest {
 	struct frame *at;
 	uint32_t n, cap;
 };
@@ -52,9 +52,9 @@ struct waiting_calls {
 	size_t n, cap;
 };
 
-struct task {
+struct calling_task {
 	int pid;
-	struct nest graph, probes;
+	struct frame_nest graph, probes;
 	struct waiting_calls ended;
 	uint64_t off;	    /* time it was scheduled out so far */
 	uint64_t off_since; /* valid while is_off */
@@ -64,8 +64,8 @@ struct task {
 	uint32_t cpu;	 /* … where, … */
 	uint32_t losses; /* … and how many losses there had been */
 	uint32_t doubts;
-	uint32_t probed; /* losses, plus one, when a probe of it was seen last */
-	struct task *next;
+	uint32_t probed; /* losses, plus one, when a probe of the task was seen last */
+	struct calling_task *next;
 };
 
 struct probes;
@@ -75,9 +75,9 @@ struct calls {
 	struct events *events;
 	struct comm_times *comms;
 	struct intern names;
-	struct slots functions; /* struct function by address */
-	struct slots by_key;	/* struct task */
-	struct task *tasks;
+	struct slots functions; /* struct called_function by address */
+	struct slots by_key;	/* struct calling_task */
+	struct calling_task *tasks;
 	size_t nr_frames, nr_waiting;
 	int64_t next_id;
 	uint64_t start; /* of the trace */
@@ -99,13 +99,13 @@ struct call_end {
 
 /* ---- calls.c ---- */
 
-/* The task a record is of; NULL: beyond the limit. */
-struct task *calls_task(struct calls *a, int pid, const struct spur_record *r);
-/* The same of a task that is switched from or to, if it has made calls. */
-struct task *calls_switched(struct calls *a, int pid, const struct spur_record *r);
-const struct function *calls_function(struct calls *a, uint64_t addr);
+/* The task of a record; NULL beyond the limit. */
+struct calling_task *calls_task(struct calls *a, int pid, const struct spur_record *r);
+/* The same for a task that is switched from or to, if it has made calls. */
+struct calling_task *calls_switched(struct calls *a, int pid, const struct spur_record *r);
+const struct called_function *calls_function(struct calls *a, uint64_t addr);
 
-static inline struct frame *nest_top(const struct nest *n)
+static inline struct frame *nest_top(const struct frame_nest *n)
 {
 	return n->n ? &n->at[n->n - 1] : NULL;
 }
@@ -113,22 +113,27 @@ static inline struct frame *nest_top(const struct nest *n)
 /* The duration, limited to INT64_MAX; 0 if it would be negative. */
 int64_t calls_span(uint64_t from, uint64_t to);
 
-/* Begins a call inside of what is open; NULL: it is not kept. */
-struct frame *calls_begin_frame(struct calls *a, struct task *t, struct nest *n,
+/* Begins a call inside the open ones; NULL if it is not stored. */
+struct frame *calls_begin_frame(struct calls *a, struct calling_task *t, struct frame_nest *n,
 				const struct spur_record *r, uint64_t addr, const char *func,
 				int64_t depth);
 
-/* Ends the innermost call: its row is handed out. */
-void calls_end_frame(struct calls *a, struct task *t, struct nest *n, const struct call_end *end);
+/* Ends the innermost call and returns its row. */
+void calls_end_frame(struct calls *a, struct calling_task *t, struct frame_nest *n,
+		     const struct call_end *end);
 
-/* The same of one whose end is not known: it was still open then, or when events were lost. */
-void calls_leave_open(struct calls *a, struct task *t, struct nest *n, uint64_t ts);
+/*
+ * The same for a call whose end is unknown: it was still open at that time, or when events were
+ * lost.
+ */
+void calls_leave_open(struct calls *a, struct calling_task *t, struct frame_nest *n, uint64_t ts);
 
-/* Fills in the task's part of a row and hands it out. */
-void calls_hand_out(struct calls *a, const struct task *t, struct call_row *row);
+/* Fills in the task's part of a row and returns it. */
+void calls_hand_out(struct calls *a, const struct calling_task *t, struct call_row *row);
 
-/* A call of which only the end was recorded. */
-void calls_only_end(struct calls *a, struct task *t, struct nest *n, struct call_row *row);
+/* A call of which only the exit was recorded. */
+void calls_only_end(struct calls *a, struct calling_task *t, struct frame_nest *n,
+		    struct call_row *row);
 
 /* ---- calls_graph.c: the function_graph tracer ---- */
 
@@ -141,12 +146,8 @@ bool graph_record(struct calls *a, struct event *e, const struct spur_record *r)
 
 /* Where the tracer recorded exits only: */
 
-/* Whether the buffer has no entries at all. */
-bool exits_alone(const struct calls *a);
-/* Takes a call; its row comes when that of the outermost one around it does. */
-void exits_add(struct calls *a, struct task *t, struct call_row *row);
-/* Hands out what waits for callers that do not come any more. */
-void exits_hand_out(struct calls *a, struct task *t);
+/* Returns the rows that wait for callers whose exits will not come. */
+void exits_hand_out(struct calls *a, struct calling_task *t);
 
 /* ---- calls_probes.c: pairs of probes ---- */
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "table/walk.h"
 
 #define MAX_WAITING (1u << 16) /* of all tasks */
@@ -44,7 +45,8 @@ static bool is_entry(const struct event *e)
 	       event_named(e, "ftrace:fgraph_retaddr_entry");
 }
 
-bool exits_alone(const struct calls *a)
+/* Whether the buffer has no entries at all. */
+static bool are_exits_alone(const struct calls *a)
 {
 	const struct walk_options all = {.stop = a->src->stop};
 	const struct spur_record *r;
@@ -95,7 +97,7 @@ static void place(struct waiting_calls *w, size_t n)
 		e->row.recursive = w->at[i].row.func == e->row.func;
 }
 
-void exits_hand_out(struct calls *a, struct task *t)
+void exits_hand_out(struct calls *a, struct calling_task *t)
 {
 	struct waiting_calls *w = &t->ended;
 
@@ -112,25 +114,10 @@ void exits_hand_out(struct calls *a, struct task *t)
 	w->n = 0;
 }
 
-/* Room for one more; false without. */
-static bool make_room(struct waiting_calls *w)
+/* Stores a call; its row is returned with that of its outermost caller. */
+static void add_exit(struct calls *a, struct calling_task *t, struct call_row *row)
 {
-	const size_t cap = w->cap ? w->cap * 2 : 16;
-	struct ended *more;
-
-	if (w->n < w->cap)
-		return true;
-	more = reallocarray(w->at, cap, sizeof(*more));
-	if (!more)
-		return false;
-	w->at = more;
-	w->cap = cap;
-	return true;
-}
-
-void exits_add(struct calls *a, struct task *t, struct call_row *row)
-{
-	struct waiting_calls *w = &t->ended;
+	struct ended *e;
 
 	if (row->depth > CALLS_DEPTH)
 		return;
@@ -138,13 +125,14 @@ void exits_add(struct calls *a, struct task *t, struct call_row *row)
 	row->id = a->next_id++;
 	/* A caller that contains more calls than this does not get all of them. */
 	if (a->nr_waiting == MAX_WAITING)
-		for (struct task *any = a->tasks; any; any = any->next)
+		for (struct calling_task *any = a->tasks; any; any = any->next)
 			exits_hand_out(a, any);
-	if (!make_room(w)) {
+	e = vec_push(&t->ended);
+	if (!e) {
 		*a->src->failed = -ENOMEM;
 		return;
 	}
-	w->at[w->n++] = (struct ended){.row = *row, .doubtful = row->ts < a->losses.until};
+	*e = (struct ended){.row = *row, .doubtful = row->ts < a->losses.until};
 	a->nr_waiting++;
 	if (row->depth <= 0)
 		exits_hand_out(a, t);
@@ -210,7 +198,7 @@ static int64_t get(const struct calls *a, const struct number *n, const struct s
 
 static void enter(struct calls *a, const struct kind *k, const struct spur_record *r)
 {
-	struct task *t = calls_task(a, events_record_pid(a->events, r), r);
+	struct calling_task *t = calls_task(a, events_record_pid(a->events, r), r);
 	const uint64_t func = (uint64_t)get(a, &k->func, r);
 	const int64_t depth = get(a, &k->depth, r);
 	struct frame *f;
@@ -238,8 +226,9 @@ static int64_t duration(const struct calls *a, const struct kind *k, const struc
 	return to >= from && to - from <= INT64_MAX ? (int64_t)(to - from) : ROW_NULL;
 }
 
-/* Whether the frame is the call that has ended, and not an earlier one of the same function. */
-static bool believe(const struct task *t, const struct nest *n, const struct call_end *end)
+/* Whether the frame is the call that has ended, not an earlier call of the same function. */
+static bool is_same_call(const struct calling_task *t, const struct frame_nest *n,
+			 const struct call_end *end)
 {
 	const struct frame *f = nest_top(n);
 	uint64_t seen, dur;
@@ -267,13 +256,15 @@ static bool waits_for_callers(struct calls *a)
 	struct graph *g = a->graph;
 
 	if (!g->looked)
-		g->exits_alone = !a->both && exits_alone(a);
+		g->exits_alone = !a->both && are_exits_alone(a);
 	g->looked = true;
 	return g->exits_alone;
 }
 
-/* An exit without its entry: the call began before the trace, or its entry was lost or left out. */
-static void only_exit(struct calls *a, struct task *t, uint64_t func, int64_t depth,
+/*
+ * An exit without an entry: the call began before the trace, or its entry was lost or not recorded.
+ */
+static void only_exit(struct calls *a, struct calling_task *t, uint64_t func, int64_t depth,
 		      const struct call_end *end)
 {
 	const struct frame *around = nest_top(&t->graph);
@@ -289,14 +280,14 @@ static void only_exit(struct calls *a, struct task *t, uint64_t func, int64_t de
 		return;
 	row.ts = end->ts > (uint64_t)end->dur ? end->ts - (uint64_t)end->dur : 0;
 	if (waits_for_callers(a))
-		exits_add(a, t, &row);
+		add_exit(a, t, &row);
 	else
 		calls_only_end(a, t, &t->graph, &row);
 }
 
 static void leave(struct calls *a, const struct kind *k, const struct spur_record *r)
 {
-	struct task *t = calls_task(a, events_record_pid(a->events, r), r);
+	struct calling_task *t = calls_task(a, events_record_pid(a->events, r), r);
 	const uint64_t func = (uint64_t)get(a, &k->func, r);
 	const int64_t depth = get(a, &k->depth, r);
 	const struct call_end end = {
@@ -311,7 +302,7 @@ static void leave(struct calls *a, const struct kind *k, const struct spur_recor
 	while ((top = nest_top(&t->graph)) != NULL && top->depth > depth)
 		calls_leave_open(a, t, &t->graph, r->ts);
 	if (top && top->depth == depth) {
-		if (top->addr == func && believe(t, &t->graph, &end)) {
+		if (top->addr == func && is_same_call(t, &t->graph, &end)) {
 			calls_end_frame(a, t, &t->graph, &end);
 			return;
 		}
@@ -326,7 +317,7 @@ static void switch_tasks(struct calls *a, const struct kind *k, const struct spu
 {
 	const int prev = (int)get(a, &k->prev_pid, r);
 	const int next = (int)get(a, &k->next_pid, r);
-	struct task *t = calls_switched(a, prev, r);
+	struct calling_task *t = calls_switched(a, prev, r);
 
 	a->switches = true;
 	if (t) {

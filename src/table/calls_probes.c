@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "table/walk.h"
+#include "base/file.h"
 #include "event/names.h"
 
 #define FUNCTIONS_LIMIT (8u << 20)
@@ -50,7 +51,7 @@ bool probes_want(const struct event *e)
 /* The start of the function that has a probe at this address of its entry. */
 static uint64_t key_of(struct calls *a, uint64_t addr)
 {
-	const struct function *f = calls_function(a, addr);
+	const struct called_function *f = calls_function(a, addr);
 
 	return f->known && addr - f->start <= MAX_PROLOGUE ? f->start : addr;
 }
@@ -164,9 +165,9 @@ void probes_free(struct probes *p)
 /* The name of a program's function: its place in the file, or else the name of its probe. */
 static const char *name_of(struct calls *a, const struct probed *p, int pid, uint64_t addr)
 {
-	const struct function *f = calls_function(a, addr);
+	const struct called_function *f = calls_function(a, addr);
 	uint64_t start = 0;
-	const char *path, *slash, *name;
+	const char *path, *name;
 	struct buf text;
 
 	if (symbols_find(a->events->symbols, addr))
@@ -174,9 +175,8 @@ static const char *name_of(struct calls *a, const struct probed *p, int pid, uin
 	path = a->events->map_of ? a->events->map_of(a->events->map_arg, pid, addr, &start) : NULL;
 	if (!path)
 		return p->event;
-	slash = strrchr(path, '/');
 	buf_init(&text, 512);
-	buf_puts(&text, slash ? slash + 1 : path);
+	buf_puts(&text, file_name_of(path));
 	buf_puts(&text, "+0x");
 	buf_hex(&text, addr - start);
 	name = intern_text(&a->names, text.data, text.len);
@@ -184,13 +184,13 @@ static const char *name_of(struct calls *a, const struct probed *p, int pid, uin
 	return name;
 }
 
-static void enter(struct calls *a, struct task *t, const struct probed *p, uint64_t key,
+static void enter(struct calls *a, struct calling_task *t, const struct probed *p, uint64_t key,
 		  const struct spur_record *r)
 {
 	calls_begin_frame(a, t, &t->probes, r, key, name_of(a, p, t->pid, key), t->probes.n);
 }
 
-static void leave(struct calls *a, struct task *t, const struct probed *p, uint64_t key,
+static void leave(struct calls *a, struct calling_task *t, const struct probed *p, uint64_t key,
 		  const struct kind *k, const struct spur_record *r)
 {
 	const struct call_end end = {
@@ -199,7 +199,7 @@ static void leave(struct calls *a, struct task *t, const struct probed *p, uint6
 		.retval =
 			number_in(&k->retval, r) ? number_get(a->events, &k->retval, r) : ROW_NULL,
 	};
-	struct nest *n = &t->probes;
+	struct frame_nest *n = &t->probes;
 	uint32_t i = n->n;
 
 	while (i && n->at[i - 1].addr != key)
@@ -230,7 +230,7 @@ void probes_record(struct calls *a, struct event *e, const struct spur_record *r
 {
 	const struct kind *k = a->probes->kinds[e->index];
 	const struct probed *p;
-	struct task *t;
+	struct calling_task *t;
 	uint64_t key;
 
 	if (!a->probes->any || !k || !number_in(&k->addr, r))

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "event/names.h"
 #include "event/plan.h"
@@ -160,10 +161,10 @@ int cells_make(struct cells *cells, struct event *e)
 {
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < sizeof(usual) / sizeof(usual[0]); i++)
+	for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(usual); i++)
 		rc = add(cells, usual[i].name,
 			 &(struct cell){.kind = usual[i].kind, .about = usual[i].about});
-	for (size_t i = 0; !e && rc == 0 && i < sizeof(of_events) / sizeof(of_events[0]); i++)
+	for (size_t i = 0; !e && rc == 0 && i < ARRAY_SIZE(of_events); i++)
 		rc = add(cells, of_events[i].name,
 			 &(struct cell){.kind = of_events[i].kind, .about = of_events[i].about});
 	if (e && event_ready(e) != EVENT_BROKEN)
@@ -214,13 +215,13 @@ static struct event_printer *printer(struct reader *rd)
 	return &rd->printer;
 }
 
-static void set_number(struct value *v, int64_t number)
+static void set_number(struct cell_value *v, int64_t number)
 {
 	v->type = VALUE_NUMBER;
 	v->number = number;
 }
 
-static void set_text(struct value *v, const char *text, size_t len, bool stays)
+static void set_text(struct cell_value *v, const char *text, size_t len, bool stays)
 {
 	v->type = VALUE_TEXT;
 	v->text = text;
@@ -228,13 +229,13 @@ static void set_text(struct value *v, const char *text, size_t len, bool stays)
 	v->stays = stays;
 }
 
-static void set_name(struct value *v, const char *name)
+static void set_name(struct cell_value *v, const char *name)
 {
 	set_text(v, name, strlen(name), true);
 }
 
 static void get_number(const struct reader *rd, const struct event_field *f,
-		       const struct spur_record *r, struct value *v)
+		       const struct spur_record *r, struct cell_value *v)
 {
 	uint64_t number;
 
@@ -243,7 +244,7 @@ static void get_number(const struct reader *rd, const struct event_field *f,
 }
 
 static void get_string(const struct reader *rd, const struct event_field *f,
-		       const struct spur_record *r, struct value *v)
+		       const struct spur_record *r, struct cell_value *v)
 {
 	size_t size;
 	const uint8_t *bytes;
@@ -260,7 +261,7 @@ static void get_string(const struct reader *rd, const struct event_field *f,
 }
 
 static void get_array(struct reader *rd, const struct event_field *f, const struct spur_record *r,
-		      struct value *v)
+		      struct cell_value *v)
 {
 	const struct events *ev = rd->trace->events;
 	uint32_t each = f->elem_size, offset;
@@ -285,7 +286,7 @@ static void get_array(struct reader *rd, const struct event_field *f, const stru
 }
 
 static void get_named(struct reader *rd, const struct cell *c, const struct spur_record *r,
-		      struct value *v)
+		      struct cell_value *v)
 {
 	struct event_printer *p = printer(rd);
 
@@ -297,7 +298,7 @@ static void get_named(struct reader *rd, const struct cell *c, const struct spur
 }
 
 static void get_symbol(const struct reader *rd, const struct event_field *f,
-		       const struct spur_record *r, struct value *v)
+		       const struct spur_record *r, struct cell_value *v)
 {
 	const struct symbol *sym;
 	uint64_t addr;
@@ -310,7 +311,7 @@ static void get_symbol(const struct reader *rd, const struct event_field *f,
 }
 
 static void get_report(struct reader *rd, struct event *e, const struct spur_record *r,
-		       struct value *v)
+		       struct cell_value *v)
 {
 	struct event_printer *p = e ? printer(rd) : NULL;
 	size_t start = 0;
@@ -327,7 +328,7 @@ static void get_report(struct reader *rd, struct event *e, const struct spur_rec
 }
 
 void reader_get(struct reader *rd, const struct cell *c, struct event *e,
-		const struct spur_record *r, struct value *v)
+		const struct spur_record *r, struct cell_value *v)
 {
 	const struct events *ev = rd->trace->events;
 	const char *name;

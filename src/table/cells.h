@@ -48,7 +48,7 @@ int cells_make(struct cells *cells, struct event *e);
 void cells_free(struct cells *cells);
 bool cell_is_text(const struct cell *c);
 
-struct value {
+struct cell_value {
 	enum value_type { VALUE_NULL, VALUE_NUMBER, VALUE_TEXT } type;
 	bool stays; /* the text lives as long as the trace */
 	int64_t number;
@@ -67,6 +67,6 @@ struct reader {
 void reader_init(struct reader *rd, const struct spur_trace *t);
 void reader_done(struct reader *rd);
 void reader_get(struct reader *rd, const struct cell *c, struct event *e,
-		const struct spur_record *r, struct value *v);
+		const struct spur_record *r, struct cell_value *v);
 
 #endif

@@ -8,6 +8,8 @@
  * it is seen on a CPU, it has left the previous one. Evidence depends only on the records, not on
  * which of them are wanted.
  */
+#include "table/evidence.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,6 @@
 #include "base/error.h"
 #include "dat/dat.h"
 #include "table/sched/events.h"
-#include "table/walk.h"
 
 #define MAX_PIDS (1u << 20) /* tasks whose lane is stored; a file may name any number */
 
@@ -339,15 +340,15 @@ static void leave(struct walk *w, struct lane *from, const struct lane *l, int32
 	note_gone(w, from, pid, lane_proof(from));
 }
 
-/* The task runs on the lane's CPU from ts on: it does not run elsewhere any more. */
-static void leave_others(struct walk *w, const struct lane *l, int32_t pid, uint64_t ts)
+/* The task is on a lane other than before, or is seen for the first time. */
+static void change_lane(struct walk *w, const struct lane *l, int32_t pid, uint64_t ts,
+			uint64_t key)
 {
 	struct walk_runners *r = w->runners;
-	const uint64_t key = (uint64_t)l->buffer->index << 32 | (uint32_t)pid;
 	const uintptr_t was = (uintptr_t)map_get(&r->lanes, key);
 	struct lane *from;
 
-	if (!pid || was == l->index + 1)
+	if (was == l->index + 1)
 		return;
 	from = was ? &w->scan.lanes[was - 1] : NULL;
 	if (from && r->on[from->index].known && r->on[from->index].pid == pid) {
@@ -359,7 +360,23 @@ static void leave_others(struct walk *w, const struct lane *l, int32_t pid, uint
 	map_set(&r->lanes, key, (void *)(uintptr_t)(l->index + 1));
 }
 
-/* The last time before ts from which on records of a CPU of the buffer were lost or cut off. */
+/* The task runs on the lane's CPU from ts on, so it has left other CPUs. */
+static inline void leave_others(struct walk *w, const struct lane *l, int32_t pid, uint64_t ts)
+{
+	struct walk_runners *r = w->runners;
+	const uint64_t key = (uint64_t)l->buffer->index << 32 | (uint32_t)pid;
+	const uint32_t at = (uint32_t)pid % WALK_RECENT;
+
+	if (!pid || (r->recent[at].key == key && r->recent[at].lane == l->index + 1))
+		return;
+	change_lane(w, l, pid, ts, key);
+	r->recent[at].key = key;
+	r->recent[at].lane = l->index + 1;
+}
+
+/*
+ * The begin of the last loss before ts on any CPU of the buffer, or of the part that was cut off.
+ */
 static uint64_t lost_before(const struct walk *w, const struct trace_buffer *b, uint64_t ts)
 {
 	uint64_t lost = w->runners->lost_from[b->index];

@@ -15,8 +15,9 @@
 #include "base/vec.h"
 #include "dat/dat.h"
 #include "scan/run.h"
+#include "table/evidence.h"
 
-struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt, struct spur_error *err)
+struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt)
 {
 	struct walk_options reading = *opt;
 	struct feed *f = calloc(1, sizeof(*f));
@@ -25,7 +26,6 @@ struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt, stru
 		f->subscribers = calloc(t->events->nr + 1, sizeof(*f->subscribers));
 	if (!f || !f->subscribers) {
 		free(f);
-		error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
 	f->trace = t;
@@ -33,11 +33,13 @@ struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt, stru
 	f->since = opt->since;
 	f->until = opt->until;
 	reading.until = 0;
-	if (walk_open(&f->walk, t, &reading, err) < 0) {
-		feed_free(f);
-		return NULL;
-	}
-	/* What take() says of a stack depends on the event before, which no table may want. */
+	f->rc = walk_open(&f->walk, t, &reading, &f->failed);
+	if (f->rc < 0)
+		return f;
+	/*
+	 * The result of take() for a stack depends on the event before it, which may be wanted by
+	 * no table.
+	 */
 	if (opt->take)
 		walk_want_all(&f->walk);
 	/* The place of a loss must not depend on which records are wanted. */
@@ -47,10 +49,10 @@ struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt, stru
 
 static void free_client(struct client *c, uint32_t buffers)
 {
-	for (uint32_t i = 0; c->workers && i < buffers; i++)
-		if (c->workers[i].analysis)
-			c->table->free(c->workers[i].analysis);
-	free(c->workers);
+	for (uint32_t i = 0; c->by_buffer && i < buffers; i++)
+		if (c->by_buffer[i].analysis)
+			c->table->free(c->by_buffer[i].analysis);
+	free(c->by_buffer);
 	free(c->analyses);
 	free(c);
 }
@@ -81,9 +83,9 @@ static bool in_range(const struct client *c, uint64_t ts)
 	return ts >= c->since && (!c->until || ts <= c->until);
 }
 
-static void pass_row(void *worker, const void *row)
+static void pass_row(void *analysis, const void *row)
 {
-	struct client *c = ((struct worker *)worker)->client;
+	struct client *c = ((struct buffer_analysis *)analysis)->client;
 	const struct column *first = &c->table->columns[0];
 
 	if ((c->since || c->until) && first->type == COLUMN_TIME &&
@@ -95,29 +97,32 @@ static void pass_row(void *worker, const void *row)
 		c->row(c->arg, row);
 }
 
-/* All records, in batches. */
-static int want_all(struct feed *f, struct client *c)
+static void want_event(struct feed *f, struct event *e)
 {
-	struct events *ev = f->trace->events;
-	struct client **slot = vec_push(&f->whole);
+	event_ready(e);
+	walk_want(&f->walk, e);
+}
 
-	if (!slot)
-		return -ENOMEM;
-	*slot = c;
-	c->whole = true;
-	for (size_t i = 0; i < ev->nr; i++) {
-		event_ready(ev->list[i]);
-		walk_want(&f->walk, ev->list[i]);
-	}
-	return 0;
+static void want_all(struct feed *f)
+{
+	for (size_t i = 0; i < f->trace->events->nr; i++)
+		want_event(f, f->trace->events->list[i]);
 }
 
 static int want_events(struct feed *f, struct client *c)
 {
 	struct events *ev = f->trace->events;
 
-	if (f->batch && c->table->records)
-		return want_all(f, c);
+	if (f->batch && c->table->records) {
+		struct client **slot = vec_push(&f->whole);
+
+		if (!slot)
+			return -ENOMEM;
+		*slot = c;
+		c->whole = true;
+		want_all(f);
+		return 0;
+	}
 	for (size_t i = 0; i < ev->nr; i++) {
 		struct subscription *slot;
 		size_t k = 0;
@@ -130,8 +135,7 @@ static int want_events(struct feed *f, struct client *c)
 		if (!slot)
 			return -ENOMEM;
 		*slot = (struct subscription){.client = c, .record = c->table->record};
-		event_ready(ev->list[i]);
-		walk_want(&f->walk, ev->list[i]);
+		want_event(f, ev->list[i]);
 	}
 	return 0;
 }
@@ -140,12 +144,12 @@ int feed_begin_client(struct client *c)
 {
 	const struct feed *f = c->feed;
 
-	c->workers = calloc(f->trace->nr_buffers + 1, sizeof(*c->workers));
+	c->by_buffer = calloc(f->trace->nr_buffers + 1, sizeof(*c->by_buffer));
 	c->analyses = calloc(f->trace->nr_buffers + 1, sizeof(*c->analyses));
-	if (!c->workers || !c->analyses)
+	if (!c->by_buffer || !c->analyses)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->trace->nr_buffers; i++) {
-		struct worker *w = &c->workers[i];
+		struct buffer_analysis *w = &c->by_buffer[i];
 
 		w->client = c;
 		w->source = (struct table_source){.table = c->table,
@@ -165,14 +169,24 @@ int feed_begin_client(struct client *c)
 	return 0;
 }
 
-int feed_add(struct feed *f, const struct table *t, void (*row)(void *arg, const void *row),
-	     void *arg, struct spur_error *err)
+static bool has_failed(const struct feed *f)
 {
-	struct client *c = calloc(1, sizeof(*c)), **slot = c ? vec_push(&f->clients) : NULL;
+	return !f || f->rc < 0;
+}
 
+void feed_add(struct feed *f, const struct table *t, void (*row)(void *arg, const void *row),
+	      void *arg)
+{
+	struct client *c, **slot;
+
+	if (has_failed(f))
+		return;
+	c = calloc(1, sizeof(*c));
+	slot = c ? vec_push(&f->clients) : NULL;
 	if (!slot) {
 		free(c);
-		return error_set(err, -ENOMEM, "out of memory");
+		f->rc = -ENOMEM;
+		return;
 	}
 	*c = (struct client){.table = t,
 			     .feed = f,
@@ -183,52 +197,60 @@ int feed_add(struct feed *f, const struct table *t, void (*row)(void *arg, const
 	*slot = c;
 	if (!t->starts_anywhere)
 		f->walk.opt.since = 0;
-	if (want_events(f, c) < 0)
-		return error_set(err, -ENOMEM, "out of memory");
-	return t->evidence ? walk_want_evidence(&f->walk, err) : 0;
+	f->rc = want_events(f, c);
+	if (f->rc == 0 && t->evidence)
+		f->rc = walk_want_evidence(&f->walk, &f->failed);
 }
 
-int feed_watch(struct feed *f, const char *pattern,
-	       void (*record)(void *arg, struct event *e, const struct spur_record *r), void *arg,
-	       struct spur_error *err)
+void feed_add_possible(struct feed *f, const struct feed_table *list, size_t n, void *arg)
 {
-	struct events *ev = f->trace->events;
+	for (size_t i = 0; i < n; i++)
+		if (!has_failed(f) && table_possible(list[i].table, f->trace))
+			feed_add(f, list[i].table, list[i].row, arg);
+}
 
-	for (size_t i = 0; i < ev->nr; i++) {
+void feed_watch(struct feed *f, const char *pattern,
+		void (*record)(void *arg, struct event *e, const struct spur_record *r), void *arg)
+{
+	for (size_t i = 0; !has_failed(f) && i < f->trace->events->nr; i++) {
+		struct event *e = f->trace->events->list[i];
 		struct watcher *slot;
 
-		if (!event_named(ev->list[i], pattern))
+		if (!event_named(e, pattern))
 			continue;
 		slot = vec_push(&f->subscribers[i].watchers);
-		if (!slot)
-			return error_set(err, -ENOMEM, "out of memory");
+		if (!slot) {
+			f->rc = -ENOMEM;
+			return;
+		}
 		*slot = (struct watcher){record, arg};
-		event_ready(ev->list[i]);
-		walk_want(&f->walk, ev->list[i]);
+		want_event(f, e);
 	}
-	return 0;
 }
 
 void feed_in_batches(struct feed *f)
 {
+	if (has_failed(f))
+		return;
 	f->batch = calloc(TABLE_BATCH, sizeof(*f->batch));
+	f->rc = f->batch ? 0 : -ENOMEM;
 }
 
-int feed_watch_batches(struct feed *f,
-		       void (*records)(void *arg, const struct table_record *all, uint32_t n),
-		       void *arg, struct spur_error *err)
+void feed_rows_apart(struct feed *f)
 {
-	struct events *ev = f->trace->events;
+	if (!has_failed(f))
+		f->rows_apart = true;
+}
 
-	if (!f->batch)
-		return error_set(err, -ENOMEM, "out of memory");
+void feed_watch_batches(struct feed *f,
+			void (*records)(void *arg, const struct table_record *all, uint32_t n),
+			void *arg)
+{
+	if (has_failed(f))
+		return;
 	f->watch = records;
 	f->watch_arg = arg;
-	for (size_t i = 0; i < ev->nr; i++) {
-		event_ready(ev->list[i]);
-		walk_want(&f->walk, ev->list[i]);
-	}
-	return 0;
+	want_all(f);
 }
 
 /* ---- running ---- */
@@ -290,7 +312,7 @@ static int begin(struct feed *f)
 
 	/* Clients that need earlier records have moved the range's start back by now. */
 	for (size_t i = 0; rc == 0 && i < f->clients.n; i++)
-		if (!f->clients.at[i]->workers)
+		if (!f->clients.at[i]->by_buffer)
 			rc = feed_begin_client(f->clients.at[i]);
 	for (size_t i = 0; i < f->trace->events->nr; i++)
 		vec_each (t, &f->subscribers[i].clients)
@@ -316,7 +338,7 @@ static bool may_come(const struct client *c, uint64_t now)
 	if (c->table->evidence && f->walk.runners && now - f->until <= WALK_REACH)
 		return true;
 	for (uint32_t i = 0; i < f->trace->nr_buffers; i++)
-		if (!c->table->pending || c->table->pending(c->workers[i].analysis, f->until))
+		if (!c->table->pending || c->table->pending(c->by_buffer[i].analysis, f->until))
 			return true;
 	return false;
 }
@@ -530,7 +552,7 @@ void feed_end(struct feed *f)
 	report_cuts(f);
 	for (size_t i = 0; i < f->clients.n; i++)
 		for (uint32_t k = 0; k < f->trace->nr_buffers; k++)
-			f->clients.at[i]->table->end(f->clients.at[i]->workers[k].analysis, last);
+			f->clients.at[i]->table->end(f->clients.at[i]->by_buffer[k].analysis, last);
 }
 
 /* Whether reading is over: there is no record, or it comes after all wanted rows. */
@@ -609,18 +631,16 @@ bool feed_read(struct feed *f)
  */
 static void start_threads(struct feed *f, bool by_all, const int *failed)
 {
-	const unsigned int n = scan_threads(f->trace, f->walk.opt.threads);
+	unsigned int n;
 
-	if (n < 2 || f->walk.started || f->stages)
+	if (has_failed(f) || f->walk.started || f->stages)
+		return;
+	n = scan_threads(f->trace, f->walk.opt.threads);
+	if (n < 2)
 		return;
 	f->stages = stages_new(f, n);
 	if (f->stages)
 		stages_start(f->stages, n, by_all, failed);
-}
-
-void feed_use_threads(struct feed *f)
-{
-	start_threads(f, false, NULL);
 }
 
 static bool first_step(struct feed *f)
@@ -631,27 +651,29 @@ static bool first_step(struct feed *f)
 
 bool feed_step(struct feed *f)
 {
-	if (__builtin_expect(f->stages != NULL, 0))
+	if (__builtin_expect(f && f->stages, 0))
 		return stages_step(f->stages);
-	if (f->ended || f->rc < 0)
+	if (has_failed(f) || f->ended)
 		return false;
 	return __builtin_expect(f->walk.started, 1) ? feed_read(f) : first_step(f);
 }
 
 void feed_read_range(struct feed *f, uint64_t since, uint64_t until)
 {
+	if (has_failed(f))
+		return;
 	f->walk.opt.since = since;
 	f->walk.opt.last_page = until;
 }
 
 uint64_t feed_now(const struct feed *f)
 {
-	return f->last;
+	return f ? f->last : 0;
 }
 
 void feed_cut(struct feed *f)
 {
-	if (f->ended || f->rc < 0 || !f->walk.started)
+	if (has_failed(f) || f->ended || !f->walk.started)
 		return;
 	deliver_batch(f);
 	feed_end(f);
@@ -659,6 +681,10 @@ void feed_cut(struct feed *f)
 
 int feed_error(const struct feed *f, struct spur_error *err)
 {
+	if (!f)
+		return error_set(err, -ENOMEM, "out of memory");
+	if (f->failed.code)
+		return error_set(err, f->failed.code, "%s", f->failed.text);
 	if (f->rc == -EINTR)
 		return error_set(err, f->rc, "stopped");
 	if (f->rc == -E2BIG)
@@ -669,10 +695,12 @@ int feed_error(const struct feed *f, struct spur_error *err)
 
 int feed_run_until(struct feed *f, const int *failed, struct spur_error *err)
 {
+	int rc = 0;
+
 	start_threads(f, true, failed);
-	while ((!failed || *failed >= 0) && feed_step(f))
+	while ((rc = feed_failed(failed)) >= 0 && feed_step(f))
 		;
-	return failed && *failed < 0 ? *failed : feed_error(f, err);
+	return rc < 0 ? rc : feed_error(f, err);
 }
 
 int feed_run(struct feed *f, struct spur_error *err)
@@ -718,14 +746,15 @@ struct rows *rows_open(struct spur_trace *t, const struct table *table,
 		return NULL;
 	}
 	r->size = table->row_size;
-	r->feed = feed_new(t, opt, err);
-	if (!r->feed || feed_add(r->feed, table, queue_row, r, err) < 0) {
+	r->feed = feed_new(t, opt);
+	feed_add(r->feed, table, queue_row, r);
+	if (feed_error(r->feed, err) < 0) {
 		rows_close(r);
 		return NULL;
 	}
 	/* With several threads a step is many records: texts of its first rows would be gone. */
 	if (!table->passing)
-		feed_use_threads(r->feed);
+		start_threads(r->feed, false, NULL);
 	return r;
 }
 

@@ -18,18 +18,32 @@
 
 struct feed;
 
-/* The options' range is about rows; which records must be read for them is decided here. */
-struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt, struct spur_error *err);
+/*
+ * The range of the options is that of rows; the feed decides which records must be read for them.
+ */
+struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt);
 void feed_free(struct feed *f);
 
-/* Before the first step. `row` takes the rows of the table, and must copy what it keeps. */
-int feed_add(struct feed *f, const struct table *t, void (*row)(void *arg, const void *row),
-	     void *arg, struct spur_error *err);
+/*
+ * To be called before the first step. `row` gets the rows of the table, and must copy what it needs
+ * later.
+ */
+void feed_add(struct feed *f, const struct table *t, void (*row)(void *arg, const void *row),
+	      void *arg);
 
-/* Also sees every record that is read of these types, in order; before the analyses do. */
-int feed_watch(struct feed *f, const char *pattern,
-	       void (*record)(void *arg, struct event *e, const struct spur_record *r), void *arg,
-	       struct spur_error *err);
+/* The same for several tables, except those that the trace cannot fill. */
+struct feed_table {
+	const struct table *table;
+	void (*row)(void *arg, const void *row);
+};
+void feed_add_possible(struct feed *f, const struct feed_table *list, size_t n, void *arg);
+
+/*
+ * Calls a function for every record of these types that is read, in order, before the analyses get
+ * it.
+ */
+void feed_watch(struct feed *f, const char *pattern,
+		void (*record)(void *arg, struct event *e, const struct spur_record *r), void *arg);
 
 /*
  * To be called first: delivers records in batches, which is faster. The rows of a batch come when
@@ -38,10 +52,17 @@ int feed_watch(struct feed *f, const char *pattern,
  */
 void feed_in_batches(struct feed *f);
 
-/* The same as feed_watch() of all records, several at a time; only of a feed in batches. */
-int feed_watch_batches(struct feed *f,
-		       void (*records)(void *arg, const struct table_record *all, uint32_t n),
-		       void *arg, struct spur_error *err);
+/*
+ * To be called before the first step: rows of a table are delivered in their order, but by any
+ * thread of feed_run(), at the same time as rows of other tables and as records. For functions that
+ * share nothing.
+ */
+void feed_rows_apart(struct feed *f);
+
+/* Like feed_watch() for all records, several at a time; only for a feed in batches. */
+void feed_watch_batches(struct feed *f,
+			void (*records)(void *arg, const struct table_record *all, uint32_t n),
+			void *arg);
 
 /*
  * To be called after all feed_add(), before the first step: reading starts at `since`, whatever the
@@ -56,14 +77,7 @@ uint64_t feed_now(const struct feed *f);
 /* Stops reading and returns the open rows, as at the trace's end. */
 void feed_cut(struct feed *f);
 
-/*
- * Before the first step, after everything has been added: as many threads as the options say read
- * records and make rows; watchers and the functions that get rows are called by the caller's, in
- * the same order as without. A step then is some hundred records.
- */
-void feed_use_threads(struct feed *f);
-
-/* Reads one record; false when everything has been read and handed out, or memory has run out. */
+/* Reads one record; false after everything has been read and delivered, or after an error. */
 bool feed_step(struct feed *f);
 
 /*

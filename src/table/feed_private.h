@@ -10,7 +10,7 @@ struct row_queue;
 struct stages;
 
 /* One analysis: a table's of a buffer. */
-struct worker {
+struct buffer_analysis {
 	struct client *client;
 	struct table_source source;
 	void *analysis;
@@ -22,13 +22,13 @@ struct client {
 	struct feed *feed;
 	void (*row)(void *arg, const void *row);
 	void *arg;
-	uint64_t since, until;	/* the feed's, apart from what changes with every record */
-	struct worker *workers; /* by buffer */
-	void **analyses;	/* theirs */
-	bool whole;		/* it gets all records, in batches */
-	bool done;		/* no row that is wanted can come any more */
-	struct row_queue *rows; /* where its rows wait; NULL: they are given away at once */
-	int failed;		/* what an analysis of it says, where it has a thread of its own */
+	uint64_t since, until; /* the feed's, but not beside data that change with every record */
+	struct buffer_analysis *by_buffer; /* by buffer */
+	void **analyses;		   /* theirs */
+	bool whole;			   /* it gets all records, in batches */
+	bool done;			   /* all wanted rows have come */
+	struct row_queue *rows; /* where its rows wait; NULL: they are delivered at once */
+	int failed;		/* the error of an analysis of it, for other threads */
 };
 
 struct watcher {
@@ -94,6 +94,7 @@ struct feed {
 	struct table_record *batch; /* records that have not been delivered yet; NULL: no batches */
 	uint32_t nr_batch;
 	struct stages *stages; /* its threads; NULL: there is only the caller's */
+	bool rows_apart;
 	/* CPUs whose data end where the recording was cut, and the first such time to come. */
 	struct {
 		struct cut *at;
@@ -103,10 +104,17 @@ struct feed {
 	uint64_t last;	/* time of the last record */
 	bool some_done; /* clients */
 	bool ended;
-	int rc;
+	int rc;			  /* the first error, a negative errno */
+	struct spur_error failed; /* its message, if it has one */
 };
 
 /* ---- feed.c ---- */
+
+/* The error of the functions that get records and rows, see feed_run_until(). */
+static inline int feed_failed(const int *failed)
+{
+	return failed ? __atomic_load_n(failed, __ATOMIC_RELAXED) : 0;
+}
 
 /* Makes the analyses of a client. */
 int feed_begin_client(struct client *c);

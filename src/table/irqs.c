@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "table/analysis.h"
+#include "base/array.h"
 #include "base/vec.h"
 
 #define MAX_NESTED  16 /* of one CPU; a few occur, further ones are ignored */
@@ -73,8 +74,7 @@ const char *softirq_name(int64_t vector)
 	static const char *const names[] = {"HI",	"TIMER",   "NET_TX", "NET_RX",	"BLOCK",
 					    "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
 
-	return vector >= 0 && vector < (int64_t)(sizeof(names) / sizeof(names[0])) ? names[vector]
-										   : NULL;
+	return vector >= 0 && vector < (int64_t)ARRAY_SIZE(names) ? names[vector] : NULL;
 }
 
 /* "[action=NET_RX]" in the event's text, as the kernel's own format says. */
@@ -406,7 +406,7 @@ const struct table irqs_table = {
 	.name = "irqs",
 	.about = "interrupt handlers that ran",
 	.columns = irq_columns,
-	.nr_columns = sizeof(irq_columns) / sizeof(irq_columns[0]),
+	.nr_columns = ARRAY_SIZE(irq_columns),
 	.row_size = sizeof(struct irq_row),
 	.events = irq_events,
 	.needs = irq_events,
@@ -424,7 +424,7 @@ const struct table softirqs_table = {
 	.name = "softirqs",
 	.about = "softirqs that ran",
 	.columns = softirq_columns,
-	.nr_columns = sizeof(softirq_columns) / sizeof(softirq_columns[0]),
+	.nr_columns = ARRAY_SIZE(softirq_columns),
 	.row_size = sizeof(struct softirq_row),
 	.events = softirq_events,
 	.needs = softirq_needs,

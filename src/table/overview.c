@@ -14,6 +14,7 @@
 #include "table/sched/cpus.h"
 #include "table/sched/events.h"
 #include "scan/lane.h"
+#include "base/array.h"
 
 #define MAX_EXITED 4096 /* kept, because they may still write events */
 
@@ -334,31 +335,30 @@ static void tasks_end(void *analysis, uint64_t ts)
 
 static const char *const all_events[] = {"*:*", NULL};
 
+#define TASK(kind, member, about) ROW_COLUMN(task_row, kind, member, about)
+
 static const struct column tasks_columns[] = {
-	{"ts", COLUMN_TIME, offsetof(struct task_row, ts), "when it was forked, or seen first"},
-	{"dur", COLUMN_DURATION, offsetof(struct task_row, dur),
-	 "until it exited, or was seen last"},
-	{"pid", COLUMN_NUMBER, offsetof(struct task_row, pid), "of the task"},
-	{"comm", COLUMN_TEXT, offsetof(struct task_row, comm), "its last name"},
-	{"first_comm", COLUMN_TEXT, offsetof(struct task_row, first_comm), "its first name"},
-	{"ppid", COLUMN_NUMBER, offsetof(struct task_row, ppid),
-	 "of the task that forked it, else its parent process; none: it is not known"},
-	{"tgid", COLUMN_NUMBER, offsetof(struct task_row, tgid),
-	 "of its process; none: it is not known"},
-	{"events", COLUMN_NUMBER, offsetof(struct task_row, events), "recorded while it ran"},
-	{"switches", COLUMN_NUMBER, offsetof(struct task_row, switches), "how often it got a CPU"},
-	{"running", COLUMN_DURATION, offsetof(struct task_row, running),
-	 "time on a CPU; none: switches were not recorded"},
+	TASK(TIME, ts, "when it was forked, or seen first"),
+	TASK(DURATION, dur, "until it exited, or was seen last"),
+	TASK(NUMBER, pid, "of the task"),
+	TASK(TEXT, comm, "its last name"),
+	TASK(TEXT, first_comm, "its first name"),
+	TASK(NUMBER, ppid,
+	     "of the task that forked it, else its parent process; none: it is not known"),
+	TASK(NUMBER, tgid, "of its process; none: it is not known"),
+	TASK(NUMBER, events, "recorded while it ran"),
+	TASK(NUMBER, switches, "how often it got a CPU"),
+	TASK(DURATION, running, "time on a CPU; none: switches were not recorded"),
 	ROW_NAMES(task_row, open, row_open_names,
 		  "'start', 'end' or 'both': it is older than the trace, or lives on"),
-	{"buffer", COLUMN_TEXT, offsetof(struct task_row, buffer), "it was recorded in"},
+	TASK(TEXT, buffer, "it was recorded in"),
 };
 
 const struct table tasks_table = {
 	.name = "tasks",
 	.about = "tasks: their names, parents, and times on a CPU",
 	.columns = tasks_columns,
-	.nr_columns = sizeof(tasks_columns) / sizeof(tasks_columns[0]),
+	.nr_columns = ARRAY_SIZE(tasks_columns),
 	.row_size = sizeof(struct task_row),
 	.events = all_events,
 	.begin = tasks_begin,
@@ -656,41 +656,40 @@ static bool lost_pending(const void *analysis, uint64_t ts)
 	return false;
 }
 
+#define CPU(kind, member, about) ROW_COLUMN(cpu_row, kind, member, about)
+
 static const struct column cpus_columns[] = {
-	{"ts", COLUMN_TIME, offsetof(struct cpu_row, ts),
-	 "of its first event; if it has none, of the trace's"},
-	{"dur", COLUMN_DURATION, offsetof(struct cpu_row, dur),
-	 "until its last event, or the trace's"},
-	{"cpu", COLUMN_NUMBER, offsetof(struct cpu_row, cpu), "its number"},
-	{"events", COLUMN_NUMBER, offsetof(struct cpu_row, events), "that were recorded on it"},
-	{"lost", COLUMN_NUMBER, offsetof(struct cpu_row, lost),
-	 "events that are known to have been lost"},
-	{"gaps", COLUMN_NUMBER, offsetof(struct cpu_row, gaps), "places where events were lost"},
-	{"switches", COLUMN_NUMBER, offsetof(struct cpu_row, switches), "from task to task"},
-	{"busy", COLUMN_DURATION, offsetof(struct cpu_row, busy),
-	 "time with a task, up to the end of the trace; none: switches were not recorded"},
-	{"idle", COLUMN_DURATION, offsetof(struct cpu_row, idle), "time without one"},
-	{"unknown", COLUMN_DURATION, offsetof(struct cpu_row, unknown),
-	 "time of which the trace does not say who had the CPU"},
-	{"buffer", COLUMN_TEXT, offsetof(struct cpu_row, buffer), "they were recorded in"},
+	CPU(TIME, ts, "of its first event; if it has none, of the trace's"),
+	CPU(DURATION, dur, "until its last event, or the trace's"),
+	CPU(NUMBER, cpu, "its number"),
+	CPU(NUMBER, events, "that were recorded on it"),
+	CPU(NUMBER, lost, "events that are known to have been lost"),
+	CPU(NUMBER, gaps, "places where events were lost"),
+	CPU(NUMBER, switches, "from task to task"),
+	CPU(DURATION, busy,
+	    "time with a task, up to the end of the trace; none: switches were not recorded"),
+	CPU(DURATION, idle, "time without one"),
+	CPU(DURATION, unknown, "time of which the trace does not say who had the CPU"),
+	CPU(TEXT, buffer, "they were recorded in"),
 };
 
+#define LOST(kind, member, about) ROW_COLUMN(lost_row, kind, member, about)
+
 static const struct column lost_columns[] = {
-	{"ts", COLUMN_TIME, offsetof(struct lost_row, ts),
-	 "of the first event after the loss, or when the recording was cut"},
-	{"since", COLUMN_NUMBER, offsetof(struct lost_row, since), "time of the last one before"},
-	{"cpu", COLUMN_NUMBER, offsetof(struct lost_row, cpu), "on which they were lost"},
-	{"events", COLUMN_NUMBER, offsetof(struct lost_row, events), "how many; none: not known"},
+	LOST(TIME, ts, "of the first event after the loss, or when the recording was cut"),
+	LOST(NUMBER, since, "time of the last one before"),
+	LOST(NUMBER, cpu, "on which they were lost"),
+	LOST(NUMBER, events, "how many; none: not known"),
 	ROW_NAMES(lost_row, open, row_open_names,
 		  "'start', 'end' or 'both': the CPU has no event before the loss, none after it"),
-	{"buffer", COLUMN_TEXT, offsetof(struct lost_row, buffer), "it happened in"},
+	LOST(TEXT, buffer, "it happened in"),
 };
 
 const struct table cpus_table = {
 	.name = "cpus",
 	.about = "CPUs: their events, losses, busy and idle times",
 	.columns = cpus_columns,
-	.nr_columns = sizeof(cpus_columns) / sizeof(cpus_columns[0]),
+	.nr_columns = ARRAY_SIZE(cpus_columns),
 	.row_size = sizeof(struct cpu_row),
 	.events = all_events,
 	.begin = cpus_begin,
@@ -707,7 +706,7 @@ const struct table lost_table = {
 	.name = "lost",
 	.about = "where events were lost",
 	.columns = lost_columns,
-	.nr_columns = sizeof(lost_columns) / sizeof(lost_columns[0]),
+	.nr_columns = ARRAY_SIZE(lost_columns),
 	.row_size = sizeof(struct lost_row),
 	.events = all_events,
 	.starts_anywhere = true,
@@ -826,26 +825,27 @@ static void files_end(void *analysis, uint64_t ts)
 
 static const char *const no_events[] = {NULL};
 
+#define WHOLE_FILE(kind, member, about) ROW_COLUMN(file_row, kind, member, about)
+
 static const struct column files_columns[] = {
-	{"ts", COLUMN_TIME, offsetof(struct file_row, ts), "of the first event"},
-	{"dur", COLUMN_DURATION, offsetof(struct file_row, dur), "until the last one"},
-	{"name", COLUMN_TEXT, offsetof(struct file_row, name), "of the file"},
-	{"host", COLUMN_TEXT, offsetof(struct file_row, host), "the machine, as uname shows it"},
-	{"version", COLUMN_NUMBER, offsetof(struct file_row, version), "of the format"},
-	{"bytes", COLUMN_NUMBER, offsetof(struct file_row, bytes), "of the file"},
-	{"cpus", COLUMN_NUMBER, offsetof(struct file_row, cpus), "of the machine"},
-	{"events", COLUMN_NUMBER, offsetof(struct file_row, events), "of all CPUs and buffers"},
-	{"lost", COLUMN_NUMBER, offsetof(struct file_row, lost),
-	 "events that are known to have been lost"},
-	{"clock", COLUMN_TEXT, offsetof(struct file_row, clock), "that the times are of"},
-	{"compression", COLUMN_TEXT, offsetof(struct file_row, compression), "of the file"},
+	WHOLE_FILE(TIME, ts, "of the first event"),
+	WHOLE_FILE(DURATION, dur, "until the last one"),
+	WHOLE_FILE(TEXT, name, "of the file"),
+	WHOLE_FILE(TEXT, host, "the machine, as uname shows it"),
+	WHOLE_FILE(NUMBER, version, "of the format"),
+	WHOLE_FILE(NUMBER, bytes, "of the file"),
+	WHOLE_FILE(NUMBER, cpus, "of the machine"),
+	WHOLE_FILE(NUMBER, events, "of all CPUs and buffers"),
+	WHOLE_FILE(NUMBER, lost, "events that are known to have been lost"),
+	WHOLE_FILE(TEXT, clock, "that the times are of"),
+	WHOLE_FILE(TEXT, compression, "of the file"),
 };
 
 const struct table files_table = {
 	.name = "files",
 	.about = "the trace file",
 	.columns = files_columns,
-	.nr_columns = sizeof(files_columns) / sizeof(files_columns[0]),
+	.nr_columns = ARRAY_SIZE(files_columns),
 	.row_size = sizeof(struct file_row),
 	.events = no_events,
 	.begin = files_begin,

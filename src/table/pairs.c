@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "table/selector.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "base/list.h"
 
@@ -497,16 +498,18 @@ static void *pairs_begin(const struct table_source *src)
 	return NULL;
 }
 
+#define COLUMN(kind, member, about) ROW_COLUMN(pair_row, kind, member, about)
+
 static const struct column columns[] = {
-	{"ts", COLUMN_TIME, offsetof(struct pair_row, ts), "when it began"},
-	{"dur", COLUMN_DURATION, offsetof(struct pair_row, dur), "until it ended"},
-	{"from_cpu", COLUMN_NUMBER, offsetof(struct pair_row, from_cpu), "where it began"},
-	{"to_cpu", COLUMN_NUMBER, offsetof(struct pair_row, to_cpu), "where it ended"},
-	{"pid", COLUMN_NUMBER, offsetof(struct pair_row, pid), "of the task that ended it"},
-	{"comm", COLUMN_TEXT, offsetof(struct pair_row, comm), "its name"},
-	{"key", COLUMN_TEXT, offsetof(struct pair_row, key), "what both have in common"},
+	COLUMN(TIME, ts, "when it began"),
+	COLUMN(DURATION, dur, "until it ended"),
+	COLUMN(NUMBER, from_cpu, "where it began"),
+	COLUMN(NUMBER, to_cpu, "where it ended"),
+	COLUMN(NUMBER, pid, "of the task that ended it"),
+	COLUMN(TEXT, comm, "its name"),
+	COLUMN(TEXT, key, "what both have in common"),
 	ROW_NAMES(pair_row, open, row_open_names, "'end': it has not ended"),
-	{"buffer", COLUMN_TEXT, offsetof(struct pair_row, buffer), "it was recorded in"},
+	COLUMN(TEXT, buffer, "it was recorded in"),
 };
 
 struct pairs *pairs_new(struct spur_trace *t, const struct pairs_options *opt,
@@ -522,7 +525,7 @@ struct pairs *pairs_new(struct spur_trace *t, const struct pairs_options *opt,
 		.name = "pairs",
 		.about = "from one event to another",
 		.columns = columns,
-		.nr_columns = sizeof(columns) / sizeof(columns[0]),
+		.nr_columns = ARRAY_SIZE(columns),
 		.row_size = sizeof(struct pair_row),
 		/* If the last `from` counts, earlier ones do not matter. */
 		.starts_anywhere = !opt->first,

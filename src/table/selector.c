@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/vec.h"
 
 #define MAX_NAME      256
-#define NR_OF_RECORDS (sizeof(of_records) / sizeof(of_records[0]))
+#define NR_OF_RECORDS ARRAY_SIZE(of_records)
 
 int selector_split(const char *text, struct selector_text *out, struct spur_error *err)
 {

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "table/analysis.h"
+#include "base/array.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "event/names.h"
 
@@ -132,10 +134,9 @@ static void put_user(struct folder *f, int tgid, uint64_t addr)
 	struct events *ev = f->events;
 	uint64_t start = 0;
 	const char *path = ev->map_of ? ev->map_of(ev->map_arg, tgid, addr, &start) : NULL;
-	const char *slash = path ? strrchr(path, '/') : NULL;
 
 	if (path) {
-		put_name(&f->text, slash ? slash + 1 : path);
+		put_name(&f->text, file_name_of(path));
 		buf_putc(&f->text, '+');
 	}
 	put_address(&f->text, addr - start);
@@ -674,7 +675,7 @@ const struct table stacks_table = {
 	.name = "stacks",
 	.about = "stacks recorded with events",
 	.columns = stack_columns,
-	.nr_columns = sizeof(stack_columns) / sizeof(stack_columns[0]),
+	.nr_columns = ARRAY_SIZE(stack_columns),
 	.row_size = sizeof(struct stack_row),
 	.events = events,
 	.needs = needs,
@@ -692,7 +693,7 @@ const struct table samples_table = {
 	.name = "samples",
 	.about = "events with stacks: the program's and the kernel's as one",
 	.columns = sample_columns,
-	.nr_columns = sizeof(sample_columns) / sizeof(sample_columns[0]),
+	.nr_columns = ARRAY_SIZE(sample_columns),
 	.row_size = sizeof(struct sample_row),
 	.events = events,
 	.needs = needs,

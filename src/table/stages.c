@@ -15,15 +15,16 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "scan/ahead.h"
 #include "table/feed_private.h"
 
-#define NR_BATCHES    8
-#define MOST_RECORDS  4096	   /* of a batch, … */
-#define LEAST_RECORDS 16	   /* … and of the least that there may be */
-#define BATCH_BYTES   512	   /* of a trace and thread for a record of a batch */
-#define MOST_PAGES    (512u << 10) /* bytes of the records' pages, … */
-#define LEAST_PAGES   4		   /* … but always so many pages */
+#define NR_BATCHES    4
+#define MOST_RECORDS  8192	 /* of a batch, … */
+#define LEAST_RECORDS 16	 /* … and the minimum */
+#define BATCH_BYTES   512	 /* a batch has one record for so many bytes a thread */
+#define MOST_BYTES    (1u << 20) /* of the records of a batch; a larger page still fits */
 #define NO_PLACE      UINT32_MAX
+#define NOT_KNOWN     UINT32_MAX
 #define NOT_BEGUN     UINT64_MAX
 #define TEXTS_LIMIT   (64u << 20)
 
@@ -51,18 +52,11 @@ struct batch {
 		struct told *at;
 		size_t n, cap;
 	} notices;
-	unsigned char *pages;
-	size_t used;		/* bytes of them */
+	unsigned char *bytes; /* of the records */
+	size_t used;
 	struct row_queue *rows; /* by client */
 	uint32_t *next;		/* by client: the place of its next row */
 	uint64_t done, total;	/* how far the walk is */
-};
-
-/* The copy of the page that a lane is on. */
-struct copy {
-	uint64_t batch; /* its number, plus one */
-	uint64_t page;
-	unsigned char *data;
 };
 
 struct client_stage {
@@ -72,10 +66,11 @@ struct client_stage {
 
 struct stages {
 	struct feed *feed;
+	struct ahead *ahead;		  /* reads for the lanes; NULL: they read themselves */
 	struct batch batches[NR_BATCHES]; /* number n is in place n % NR_BATCHES */
-	struct batch *filling;		  /* by who reads */
-	struct copy *copies;		  /* the same: by lane */
-	size_t page_size, most_pages;	  /* bytes: of the largest page, of a batch's */
+	struct batch *filling;		  /* the batch that is being read */
+	uint32_t *reach;		  /* by event: see end_of_fields(), or NOT_KNOWN */
+	size_t page_size, most_bytes;	  /* of the largest page; of a batch's records */
 	uint32_t most_records;		  /* of a batch */
 	bool **wants;			  /* by client and event: its records */
 	bool watched;			  /* some events have watchers */
@@ -87,6 +82,7 @@ struct stages {
 
 	pthread_mutex_t lock; /* guards all that follows */
 	pthread_cond_t changed;
+	uint64_t nr_changes;
 	uint64_t nr_read;  /* batches that have been read */
 	uint64_t nr_given; /* batches whose rows have been delivered */
 	bool reading;	   /* a thread is reading */
@@ -101,20 +97,37 @@ struct stages {
 
 /* ---- reading ---- */
 
-/* Where a record of the lane's page lies in the batch; NULL: there is no room for the page. */
-static const uint8_t *copy_page(struct stages *s, const struct lane *l, const uint8_t *data)
+/*
+ * The end of an event's fields: printing a record may read that far, whatever the record's size is.
+ */
+static uint32_t end_of_fields(const struct event *e)
 {
-	struct copy *c = &s->copies[l->index];
-	struct batch *b = s->filling;
+	uint32_t end = 0;
 
-	if (c->batch != s->nr_read + 1 || c->page != l->page_index) {
-		if (l->page_bytes > s->most_pages - b->used)
-			return NULL;
-		*c = (struct copy){s->nr_read + 1, l->page_index, b->pages + b->used};
-		memcpy(c->data, l->page.data, l->page_bytes);
-		b->used += l->page_bytes;
+	for (uint32_t i = 0; i < e->nr_fields; i++) {
+		uint32_t at;
+
+		if (__builtin_add_overflow(e->fields[i].offset, e->fields[i].size, &at))
+			at = UINT32_MAX;
+		end = at > end ? at : end;
 	}
-	return c->data + (data - l->page.data);
+	return end;
+}
+
+/* Copies a record, with all bytes that its receivers may read. */
+static void copy_bytes(struct stages *s, const struct event *e, struct spur_record *r)
+{
+	struct batch *b = s->filling;
+	uint32_t *reach = &s->reach[e->index], n;
+
+	if (*reach == NOT_KNOWN)
+		*reach = end_of_fields(e);
+	n = *reach < r->room ? *reach : r->room;
+	n = n > r->size ? n : r->size;
+	memcpy(b->bytes + b->used, r->data, n);
+	r->data = b->bytes + b->used;
+	r->room = n;
+	b->used += n;
 }
 
 static void begin_batch(struct stages *s)
@@ -134,11 +147,8 @@ void stages_record(struct stages *s, struct event *e, const struct spur_record *
 
 	to->event = e;
 	to->record = *r;
-	to->record.data = copy_page(s, s->feed->walk.scan.current, r->data);
-	if (to->record.data)
-		b->nr_records++;
-	else
-		s->feed->rc = -ENOMEM;
+	copy_bytes(s, e, &to->record);
+	b->nr_records++;
 }
 
 void stages_notify(struct stages *s, const struct notice *n)
@@ -174,7 +184,7 @@ static void note_progress(void *stages, uint64_t done, uint64_t total)
 static bool has_room(const struct stages *s, const struct batch *b)
 {
 	return b->nr_records < s->most_records && b->notices.n < s->most_records &&
-	       s->most_pages - b->used >= s->page_size;
+	       s->most_bytes - b->used >= s->page_size;
 }
 
 /* Fills a batch; false when there are no more records. */
@@ -277,8 +287,10 @@ static int analyse(struct stages *s, size_t client, struct batch *b)
 	struct client *c = s->feed->clients.at[client];
 	struct row_queue *q = &b->rows[client];
 
-	/* The rows of a client that is the only one need not wait. */
-	c->rows = s->by_all && s->feed->clients.n == 1 && !s->watched ? NULL : q;
+	/* If there is only one client, its rows need not wait either. */
+	c->rows = s->feed->rows_apart || (s->by_all && s->feed->clients.n == 1 && !s->watched)
+			  ? NULL
+			  : q;
 	q->n = q->next = 0;
 	buf_reset(&q->texts);
 	work_on(c, q, s->wants[client], b);
@@ -363,17 +375,49 @@ static void give(const struct stages *s, struct batch *b)
 
 /* ---- threads ---- */
 
-static void set_rc(struct stages *s, int rc)
+/* Needs the lock. */
+static void announce(struct stages *s)
 {
-	s->rc = s->rc ? s->rc : rc;
+	s->nr_changes++;
 	pthread_cond_broadcast(&s->changed);
 }
 
-/* Waits for a stage that has to come to a batch; false when it never will. Needs the lock. */
+/* From the lanes: there is something to load for threads that wait. */
+static void wake(void *stages)
+{
+	struct stages *s = stages;
+
+	pthread_mutex_lock(&s->lock);
+	announce(s);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void set_rc(struct stages *s, int rc)
+{
+	s->rc = s->rc ? s->rc : rc;
+	announce(s);
+}
+
+/* Reads ahead, or waits for a change. Needs the lock, which is released meanwhile. */
+static void wait(struct stages *s)
+{
+	const uint64_t seen = s->nr_changes;
+	bool loaded = false;
+
+	if (s->ahead) {
+		pthread_mutex_unlock(&s->lock);
+		loaded = ahead_load(s->ahead);
+		pthread_mutex_lock(&s->lock);
+	}
+	if (!loaded && s->nr_changes == seen)
+		pthread_cond_wait(&s->changed, &s->lock);
+}
+
+/* Waits until a stage has reached a batch; false if it never will. Needs the lock. */
 static bool wait_for(struct stages *s, const uint64_t *stage, uint64_t batch)
 {
 	while (*stage != batch && !s->rc && !s->quit)
-		pthread_cond_wait(&s->changed, &s->lock);
+		wait(s);
 	return !s->rc && !s->quit;
 }
 
@@ -392,7 +436,7 @@ static uint64_t do_read(struct stages *s)
 	pthread_mutex_lock(&s->lock);
 	s->reading = false;
 	s->all_read = !more;
-	pthread_cond_broadcast(&s->changed);
+	announce(s);
 	return s->nr_read++;
 }
 
@@ -427,7 +471,7 @@ static void do_give(struct stages *s, uint64_t batch)
 
 	pthread_mutex_unlock(&s->lock);
 	give(s, &s->batches[batch % NR_BATCHES]);
-	rc = s->failed ? *s->failed : 0;
+	rc = feed_failed(s->failed);
 	pthread_mutex_lock(&s->lock);
 	s->nr_given++;
 	set_rc(s, rc < 0 ? rc : 0);
@@ -469,7 +513,7 @@ static void *helper(void *stages)
 	pthread_mutex_lock(&s->lock);
 	while (!s->quit)
 		if (!do_something(s))
-			pthread_cond_wait(&s->changed, &s->lock);
+			wait(s);
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
 }
@@ -478,7 +522,7 @@ static void stop_threads(struct stages *s)
 {
 	pthread_mutex_lock(&s->lock);
 	s->quit = true;
-	pthread_cond_broadcast(&s->changed);
+	announce(s);
 	pthread_mutex_unlock(&s->lock);
 	while (s->nr_threads)
 		pthread_join(s->threads[--s->nr_threads], NULL);
@@ -528,7 +572,7 @@ bool stages_step(struct stages *s)
 		if (!s->by_all && is_ready(s) && !s->rc)
 			do_give(s, s->nr_given);
 		else if (!do_something(s) && !is_over(s))
-			pthread_cond_wait(&s->changed, &s->lock);
+			wait(s);
 		over = is_over(s);
 	} while (!over && (s->by_all || s->nr_given == given));
 	pthread_mutex_unlock(&s->lock);
@@ -552,7 +596,7 @@ static bool init_batch(const struct stages *s, struct batch *b)
 	const struct feed *f = s->feed;
 
 	b->records = calloc(MOST_RECORDS, sizeof(*b->records));
-	b->pages = malloc(s->most_pages);
+	b->bytes = malloc(s->most_bytes);
 	b->rows = calloc(f->clients.n + 1, sizeof(*b->rows));
 	for (size_t i = 0; b->rows && i < f->clients.n; i++) {
 		b->rows[i].row_size = f->clients.at[i]->table->row_size;
@@ -560,7 +604,7 @@ static bool init_batch(const struct stages *s, struct batch *b)
 		buf_init(&b->rows[i].texts, TEXTS_LIMIT);
 	}
 	b->next = calloc(f->clients.n + 1, sizeof(*b->next));
-	return b->records && b->pages && b->rows && b->next;
+	return b->records && b->bytes && b->rows && b->next;
 }
 
 static void free_batch(const struct stages *s, struct batch *b)
@@ -572,7 +616,7 @@ static void free_batch(const struct stages *s, struct batch *b)
 	}
 	free(b->rows);
 	free(b->next);
-	free(b->pages);
+	free(b->bytes);
 	free(b->records);
 	vec_free(&b->notices);
 }
@@ -613,9 +657,7 @@ static void choose_sizes(struct stages *s, unsigned int threads)
 	s->most_records = bytes < LEAST_RECORDS	 ? LEAST_RECORDS
 			  : bytes < MOST_RECORDS ? (uint32_t)bytes
 						 : MOST_RECORDS;
-	s->most_pages = s->page_size * LEAST_PAGES;
-	if (s->most_pages < MOST_PAGES)
-		s->most_pages = MOST_PAGES;
+	s->most_bytes = s->page_size > MOST_BYTES ? s->page_size : MOST_BYTES;
 }
 
 static bool init_memory(struct stages *s)
@@ -623,11 +665,13 @@ static bool init_memory(struct stages *s)
 	const struct feed *f = s->feed;
 	bool ok;
 
-	s->copies = calloc(f->walk.scan.nr + 1, sizeof(*s->copies));
+	s->reach = malloc((f->trace->events->nr + 1) * sizeof(*s->reach));
+	if (s->reach)
+		memset(s->reach, 0xff, (f->trace->events->nr + 1) * sizeof(*s->reach));
 	s->clients = calloc(f->clients.n + 1, sizeof(*s->clients));
 	for (size_t i = 0; s->clients && i < f->clients.n; i++)
 		s->clients[i].nr = NOT_BEGUN;
-	ok = init_wants(s) && s->copies && s->clients;
+	ok = init_wants(s) && s->reach && s->clients;
 	for (size_t i = 0; ok && i < NR_BATCHES; i++)
 		ok = init_batch(s, &s->batches[i]);
 	return ok;
@@ -643,7 +687,8 @@ void stages_free(struct stages *s)
 	for (size_t i = 0; s->wants && i < s->feed->clients.n; i++)
 		free(s->wants[i]);
 	free(s->wants);
-	free(s->copies);
+	ahead_free(s->ahead);
+	free(s->reach);
 	free(s->clients);
 	free(s->threads);
 	pthread_cond_destroy(&s->changed);
@@ -667,6 +712,9 @@ struct stages *stages_new(struct feed *f, unsigned int threads)
 		stages_free(s);
 		return NULL;
 	}
+	/* The lanes would not have read past the end of a range. */
+	if (!f->until && !f->walk.opt.last_page)
+		s->ahead = ahead_new(&f->walk.scan, wake, s);
 	s->progress = o->progress;
 	s->progress_arg = o->progress_arg;
 	o->progress = note_progress;

@@ -14,6 +14,7 @@
 
 #include "table/analysis.h"
 #include "table/spans.h"
+#include "base/array.h"
 #include "base/list.h"
 #include "event/pretty_tables.h"
 
@@ -703,7 +704,7 @@ const struct table syscalls_table = {
 	.name = "syscalls",
 	.about = "system calls: entry and exit joined",
 	.columns = columns,
-	.nr_columns = sizeof(columns) / sizeof(columns[0]),
+	.nr_columns = ARRAY_SIZE(columns),
 	.row_size = sizeof(struct syscall_row),
 	.passing = "args",
 	.events = events,

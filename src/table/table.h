@@ -37,6 +37,20 @@ static inline int64_t ns_add(int64_t a, int64_t b)
 	return sum;
 }
 
+/* The sum of two times or counts, limited to 64 bits. */
+static inline uint64_t u64_add(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* The end of a row with this begin and duration; without a duration, its begin. */
+static inline uint64_t row_end_of(uint64_t ts, int64_t dur)
+{
+	return dur > 0 ? u64_add(ts, (uint64_t)dur) : ts;
+}
+
 /* Values of `open` columns: which end is not known. A bit for each end. */
 enum row_open {
 	ROW_WHOLE, /* both ends are known */

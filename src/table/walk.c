@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/pattern.h"
 #include "dat/dat.h"
+#include "table/evidence.h"
 
 #define PROGRESS_EVERY 65536 /* records between two calls of progress() */
 

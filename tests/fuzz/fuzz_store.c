@@ -38,7 +38,7 @@ static void send(struct store_sql *s)
 	if (rc < 0 && (!err.code || !*err.text))
 		abort();
 	if (rc == 0 && s->tokens.n && !s->params.n && !strchr(s->text, '(')) {
-		const struct sql_token *first = s->tokens.at, *last = first + s->tokens.n - 1;
+		const struct store_token *first = s->tokens.at, *last = first + s->tokens.n - 1;
 
 		if (out.len != last->at + last->len - first->at ||
 		    memcmp(out.data, s->text + first->at, out.len) != 0)

@@ -73,14 +73,13 @@ static void count_row(void *count, const void *row)
 static int count(struct spur_trace *t, char *const *names, int n, struct spur_error *err)
 {
 	const struct walk_options all = {0};
-	struct feed *f = feed_new(t, &all, err);
+	struct feed *f = feed_new(t, &all);
 	uint64_t counts[MAX_TABLES] = {0};
-	int rc = f ? 0 : -1;
+	int rc;
 
-	for (int i = 0; rc == 0 && i < n; i++)
-		rc = feed_add(f, table_find(names[i]), count_row, &counts[i], err);
-	if (rc == 0)
-		rc = feed_run(f, err);
+	for (int i = 0; i < n; i++)
+		feed_add(f, table_find(names[i]), count_row, &counts[i]);
+	rc = feed_run(f, err);
 	for (int i = 0; rc == 0 && i < n; i++)
 		printf("%s\t%" PRIu64 "\n", names[i], counts[i]);
 	feed_free(f);

@@ -17,6 +17,7 @@
 #include "table/sched.h"
 #include "table/spans.h"
 #include "table/stacks.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "export/clickhouse/rows.h"
@@ -134,7 +135,7 @@ static const struct table *const row_tables[] = {
 	&tasks_table,	 &cpus_table,	&lost_table,
 };
 
-#define NR_TABLES (sizeof(row_tables) / sizeof(row_tables[0]))
+#define NR_TABLES ARRAY_SIZE(row_tables)
 
 /* The argument of a function that gets rows: which table they belong to. */
 struct taker {
@@ -210,9 +211,7 @@ static int read_trace(struct load *l, struct ch_rows *rows, const struct identit
 		rc = export_reader_run(l->job, &pass, err);
 	if (rc == 0)
 		ch_rows_end(rows);
-	if (rows->rc < 0 && rows->rc != -EINTR)
-		return error_set(err, rows->rc, "%s", rows->err.text);
-	return rows->rc < 0 ? rows->rc : rc;
+	return rows->rc < 0 ? ch_pass_on(rows->rc, &rows->err, err) : rc;
 }
 
 static int finish_trace(struct load *l, struct ch_courier *courier, const struct ch_rows *rows,
@@ -223,10 +222,8 @@ static int finish_trace(struct load *l, struct ch_courier *courier, const struct
 
 	if (!courier->away) {
 		rc = ch_store_verify(&l->store, rows->like.host, rows->like.trace_id, &why);
-		if (rc != -EHOSTDOWN)
-			return rc < 0 && rc != -EINTR ? error_set(err, rc, "%s", why.text) : rc;
-		/* Everything was acknowledged; it only cannot be looked at once more. */
-		return 0;
+		/* All blocks were acknowledged; only the check is impossible. */
+		return rc == -EHOSTDOWN ? 0 : ch_pass_on(rc, &why, err);
 	}
 	if (!l->undelivered++)
 		l->away = courier->why;

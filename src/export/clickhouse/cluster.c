@@ -159,7 +159,7 @@ static int level(struct ch_store *s, struct spur_error *err)
 		int rc = ch_schema_load(&s->shards[i], &why);
 
 		if (rc < 0 && rc != -EHOSTDOWN)
-			return rc == -EINTR ? rc : error_set(err, rc, "%s", why.text);
+			return ch_pass_on(rc, &why, err);
 	}
 	for (size_t i = 0; i < s->nr_shards; i++)
 		for (size_t k = 0; k < s->nr_shards; k++) {
@@ -169,12 +169,12 @@ static int level(struct ch_store *s, struct spur_error *err)
 			if (i != k && s->shards[k].known && !s->shards[i].away)
 				rc = ch_schema_level(&s->shards[i], &s->shards[k], &why);
 			if (rc < 0 && rc != -EHOSTDOWN)
-				return rc == -EINTR ? rc : error_set(err, rc, "%s", why.text);
+				return ch_pass_on(rc, &why, err);
 		}
 	return 0;
 }
 
-int ch_store_prepare(struct ch_store *s, struct spur_error *err)
+static int prepare(struct ch_store *s, struct spur_error *err)
 {
 	int rc;
 
@@ -196,7 +196,6 @@ static int hash_host(struct ch_store *s, const char *host, struct spur_error *er
 {
 	struct ch_server *f = &s->front;
 	uint64_t slot;
-	char *at;
 	int rc;
 
 	buf_reset(&f->sql);
@@ -204,11 +203,10 @@ static int hash_host(struct ch_store *s, const char *host, struct spur_error *er
 	ch_put_string(&f->sql, host);
 	buf_puts(&f->sql, ") % ");
 	buf_u64(&f->sql, s->weight);
-	rc = ch_ask(f, err);
+	rc = ch_ask_number(f, &slot, err);
 	if (rc < 0)
 		return rc;
-	at = f->answer.body.data;
-	if (!ch_read_number(ch_line(&at), &slot) || slot >= s->weight)
+	if (slot >= s->weight)
 		return ch_nonsense(f, err);
 	for (s->hashed_to = 0; slot >= s->weights[s->hashed_to]; s->hashed_to++)
 		slot -= s->weights[s->hashed_to];
@@ -219,7 +217,7 @@ static int hash_host(struct ch_store *s, const char *host, struct spur_error *er
 int ch_store_shard(struct ch_store *s, const char *host, struct ch_server **out,
 		   struct spur_error *err)
 {
-	int rc = ch_store_prepare(s, err);
+	int rc = prepare(s, err);
 
 	if (rc < 0)
 		return rc;
@@ -245,10 +243,7 @@ int ch_store_ensure(struct ch_store *s, struct ch_server *own, const char *table
 		if (&s->shards[i] == own || s->shards[i].away)
 			continue;
 		rc = ch_schema_ensure(&s->shards[i], table, columns, &why);
-		if (rc == -EHOSTDOWN)
-			rc = 0;
-		else if (rc < 0 && rc != -EINTR)
-			error_set(err, rc, "%s", why.text);
+		rc = rc == -EHOSTDOWN ? 0 : ch_pass_on(rc, &why, err);
 	}
 	return rc < 0 ? rc : is_new;
 }

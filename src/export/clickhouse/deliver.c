@@ -126,29 +126,31 @@ static void put_condition(const struct ch_known *k, struct buf *to)
 	}
 }
 
+static struct ch_count *find_count(const struct ch_known *k, uint64_t block)
+{
+	vec_each (c, k)
+		if (c->block == block)
+			return c;
+	return NULL;
+}
+
 static int set_count(struct ch_known *k, uint64_t block, uint64_t rows)
 {
-	for (size_t i = 0; i < k->n; i++)
-		if (k->at[i].block == block) {
-			k->at[i] = (struct ch_count){.block = block, .rows = rows};
-			return 0;
-		}
-	{
-		struct ch_count *c = vec_push(k);
+	struct ch_count *c = find_count(k, block);
 
-		if (!c)
-			return -ENOMEM;
-		*c = (struct ch_count){.block = block, .rows = rows};
-	}
+	if (!c)
+		c = vec_push(k);
+	if (!c)
+		return -ENOMEM;
+	*c = (struct ch_count){.block = block, .rows = rows};
 	return 0;
 }
 
 static uint64_t get_count(const struct ch_known *k, uint64_t block)
 {
-	for (size_t i = 0; i < k->n; i++)
-		if (k->at[i].block == block)
-			return k->at[i].rows;
-	return 0;
+	const struct ch_count *c = find_count(k, block);
+
+	return c ? c->rows : 0;
 }
 
 static int count_blocks(struct ch_server *sv, struct ch_known *k, struct spur_error *err)
@@ -192,20 +194,14 @@ static int wait_quiet(struct ch_server *sv, const char *query_id, struct spur_er
 {
 	for (int i = 0; i < MAX_WAITS; i++) {
 		uint64_t running;
-		char *at;
 		int rc;
 
 		buf_reset(&sv->sql);
 		buf_puts(&sv->sql, "SELECT count() FROM system.processes WHERE query_id = ");
 		ch_put_string(&sv->sql, query_id);
-		rc = ch_ask(sv, err);
-		if (rc < 0)
+		rc = ch_ask_number(sv, &running, err);
+		if (rc < 0 || !running)
 			return rc;
-		at = sv->answer.body.data;
-		if (!ch_read_number(ch_line(&at), &running))
-			return ch_nonsense(sv, err);
-		if (!running)
-			return 0;
 		if (net_sleep(POLL_NS, sv->to->stop) < 0)
 			return -EINTR;
 	}
@@ -239,9 +235,9 @@ static int remove_block(struct ch_server *sv, struct ch_known *k, const struct c
 				  sv->host, sv->port);
 }
 
-/* Asks what became of the block. 1: it is there, 0: nothing of it is. */
-static int settle(struct ch_server *sv, struct ch_known *k, const struct ch_block *b,
-		  struct spur_error *err)
+/* Finds out whether the block has arrived. 1 if it has, 0 if none of it has. */
+static int find_outcome(struct ch_server *sv, struct ch_known *k, const struct ch_block *b,
+			struct spur_error *err)
 {
 	char query_id[64];
 	uint64_t there;
@@ -294,7 +290,7 @@ static int insert(struct ch_server *sv, struct ch_known *k, const struct ch_bloc
 		if (rc != -EHOSTDOWN)
 			break;
 		if (sent) {
-			rc = settle(sv, k, b, err);
+			rc = find_outcome(sv, k, b, err);
 			if (rc != 0)
 				return rc < 0 ? rc : 0;
 			rc = -EHOSTDOWN;
@@ -304,7 +300,7 @@ static int insert(struct ch_server *sv, struct ch_known *k, const struct ch_bloc
 		sv->away = true;
 		sv->why = why;
 	}
-	return rc == -EINTR ? rc : error_set(err, rc, "%s", why.text);
+	return ch_pass_on(rc, &why, err);
 }
 
 /* ---- the table of traces ---- */
@@ -418,20 +414,20 @@ static int cross_out(struct ch_store *s, struct ch_server *sv, struct spur_error
 
 	while ((line = ch_line(&at))) {
 		uint64_t table, block, rows;
-		struct ch_known *k;
+		const struct ch_known *k;
+		struct ch_count *c;
 
 		if (!ch_read_number(ch_field(&line), &table) ||
 		    !ch_read_number(ch_field(&line), &block) ||
 		    !ch_read_number(ch_field(&line), &rows) || line || table >= s->tables.n)
 			return ch_nonsense(sv, err);
 		k = &s->tables.at[table];
-		for (size_t i = 0; i < k->n; i++) {
-			if (k->at[i].block != block)
-				continue;
-			if (k->at[i].rows != rows)
-				return wrong_count(sv, k, &k->at[i], rows, err);
-			k->at[i].seen = true;
-		}
+		c = find_count(k, block);
+		if (!c)
+			continue;
+		if (c->rows != rows)
+			return wrong_count(sv, k, c, rows, err);
+		c->seen = true;
 	}
 	return 0;
 }
@@ -499,7 +495,7 @@ static int deliver_or_spool(struct ch_courier *c, const struct ch_block *b, stru
 	if (!c->away)
 		rc = ch_store_deliver(c->store, b, &why);
 	if (rc != -EHOSTDOWN)
-		return rc < 0 && rc != -EINTR ? error_set(err, rc, "%s", why.text) : rc;
+		return ch_pass_on(rc, &why, err);
 	if (!c->away) {
 		c->away = true;
 		c->why = why;
@@ -558,13 +554,6 @@ int ch_courier_start(struct ch_courier *c, struct ch_store *store, struct ch_spo
 	return 0;
 }
 
-static int courier_result(const struct ch_courier *c, struct spur_error *err)
-{
-	if (c->rc < 0 && c->rc != -EINTR)
-		error_set(err, c->rc, "%s", c->err.text);
-	return c->rc;
-}
-
 int ch_courier_give(struct ch_courier *c, struct ch_block *b, struct spur_error *err)
 {
 	int rc;
@@ -572,7 +561,7 @@ int ch_courier_give(struct ch_courier *c, struct ch_block *b, struct spur_error 
 	pthread_mutex_lock(&c->mutex);
 	while (c->nr == CH_QUEUE && c->rc == 0)
 		pthread_cond_wait(&c->changed, &c->mutex);
-	rc = courier_result(c, err);
+	rc = ch_pass_on(c->rc, &c->err, err);
 	if (rc == 0) {
 		c->queue[(c->first + c->nr) % CH_QUEUE] = *b;
 		c->nr++;
@@ -599,5 +588,5 @@ int ch_courier_finish(struct ch_courier *c, bool drop, struct spur_error *err)
 	pthread_mutex_destroy(&c->mutex);
 	pthread_cond_destroy(&c->changed);
 	c->started = false;
-	return c->rc == -ECANCELED ? 0 : courier_result(c, err);
+	return c->rc == -ECANCELED ? 0 : ch_pass_on(c->rc, &c->err, err);
 }

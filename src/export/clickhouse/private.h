@@ -139,7 +139,6 @@ int ch_store_verify(struct ch_store *s, const char *host, const char *trace_id,
 /* For deliver.c: the shard a host's rows go to. */
 int ch_store_shard(struct ch_store *s, const char *host, struct ch_server **out,
 		   struct spur_error *err);
-int ch_store_prepare(struct ch_store *s, struct spur_error *err);
 /* As ch_schema_ensure(), on all shards that can be reached; `own` must be one of these. */
 int ch_store_ensure(struct ch_store *s, struct ch_server *own, const char *table,
 		    const struct ch_columns *columns, struct spur_error *err);

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/varint.h"
 #include "base/vec.h"
 
@@ -254,7 +256,7 @@ static struct ch_table *rows_table(struct ch_rows *r, const struct table *table)
 
 /* ---- rows ---- */
 
-static inline void put_value(struct buf *to, const struct cell *c, const struct value *v)
+static inline void put_value(struct buf *to, const struct cell *c, const struct cell_value *v)
 {
 	const bool text = cell_is_text(c);
 
@@ -287,7 +289,7 @@ void ch_rows_record(void *rows, struct event *e, const struct spur_record *rec)
 	before = t->data.len;
 	begin_row(r, t);
 	for (size_t i = 0; i < t->cells.n; i++) {
-		struct value v;
+		struct cell_value v;
 
 		reader_get(&r->reader, &t->cells.at[i], e, rec, &v);
 		put_value(&t->data, &t->cells.at[i], &v);
@@ -326,13 +328,6 @@ void ch_rows_row(struct ch_rows *r, const struct table *table, const void *row)
 
 /* ---- the trace itself ---- */
 
-static const char *file_name(const struct spur_trace *t)
-{
-	const char *slash = strrchr(t->dat->path, '/');
-
-	return slash ? slash + 1 : t->dat->path;
-}
-
 int ch_rows_trace(struct ch_rows *r, const struct identity *id, const char *plan)
 {
 	static const struct {
@@ -344,14 +339,15 @@ int ch_rows_trace(struct ch_rows *r, const struct identity *id, const char *plan
 		{"compression", ch_text}, {"recorder", ch_text}, {"cpus", ch_number},
 		{"buffers", ch_number},	  {"bytes", ch_number},	 {"file_version", ch_number}};
 	struct ch_table *t = new_table(r, NULL, strdup(CH_TRACES));
-	const char *texts[] = {id->kernel, id->clock ? id->clock : "", file_name(r->trace), plan};
 	const struct dat *dat = r->trace->dat;
+	const char *texts[] = {id->kernel, id->clock ? id->clock : "", file_name_of(dat->path),
+			       plan};
 	const char *nullable[] = {dat->uname, dat->damage.code ? dat->damage.text : NULL,
 				  dat->compression, dat->trace_version};
 	const uint64_t numbers[] = {dat->nr_cpus, r->trace->nr_buffers, dat->file_size,
 				    (uint64_t)dat->version};
 
-	for (size_t i = 0; t && i < sizeof(columns) / sizeof(columns[0]); i++)
+	for (size_t i = 0; t && i < ARRAY_SIZE(columns); i++)
 		if (ch_columns_add(&t->columns, columns[i].name, columns[i].type) < 0)
 			fail(r, -ENOMEM, "out of memory");
 	if (!t || r->rc < 0)
@@ -360,16 +356,16 @@ int ch_rows_trace(struct ch_rows *r, const struct identity *id, const char *plan
 	put_le(&t->data, id->first, 8);
 	put_le(&t->data, id->last, 8);
 	put_le(&t->data, id->has_wall, 1);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		put_text(&t->data, texts[i], strlen(texts[i]));
-	for (size_t i = 0; i < sizeof(nullable) / sizeof(nullable[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(nullable); i++) {
 		const bool there = nullable[i] && *nullable[i];
 
 		buf_putc(&t->data, !there);
 		if (there)
 			put_text(&t->data, nullable[i], strlen(nullable[i]));
 	}
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		put_number(&t->data, (int64_t)numbers[i]);
 	t->rows = 1;
 	r->bytes += t->data.len;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "export/clickhouse/private.h"
@@ -20,9 +21,6 @@ const char ch_u8[] = "UInt8", ch_u32[] = "UInt32", ch_u64[] = "UInt64", ch_i32[]
 const char ch_number[] = "Nullable(Int64)", ch_text[] = "Nullable(String)";
 
 #define LOCAL "_local"
-
-/* Another loader has added the same column in the meantime. */
-static const unsigned int there_already[] = {15, 44};
 
 static int no_memory(struct spur_error *err)
 {
@@ -40,7 +38,7 @@ static const struct {
 	{CH_BLOCK_COLUMN, ch_u32},
 };
 
-#define NR_FIRST (sizeof(first_columns) / sizeof(first_columns[0]))
+#define NR_FIRST ARRAY_SIZE(first_columns)
 
 static int push_column(struct ch_columns *c, const char *prefix, const char *name, const char *type)
 {
@@ -102,20 +100,14 @@ const char *ch_type_find(const char *text)
 static int make_database(struct ch_server *s, struct spur_error *err)
 {
 	uint64_t there;
-	char *at;
 	int rc;
 
 	buf_reset(&s->sql);
 	buf_puts(&s->sql, "SELECT count() FROM system.databases WHERE name = ");
 	ch_put_string(&s->sql, s->to->database);
-	rc = ch_ask(s, err);
-	if (rc < 0)
+	rc = ch_ask_number(s, &there, err);
+	if (rc < 0 || there)
 		return rc;
-	at = s->answer.body.data;
-	if (!ch_read_number(ch_line(&at), &there))
-		return ch_nonsense(s, err);
-	if (there)
-		return 0;
 	buf_reset(&s->sql);
 	buf_puts(&s->sql, "CREATE DATABASE IF NOT EXISTS ");
 	ch_put_name(&s->sql, s->to->database);
@@ -158,6 +150,8 @@ void ch_put_table(const struct ch_server *s, const char *table, struct buf *to)
 
 static void put_engine(struct ch_server *s, const char *table, bool distributed)
 {
+	char *name = NULL;
+
 	if (!distributed) {
 		buf_puts(&s->sql, " ENGINE = MergeTree PARTITION BY date ORDER BY (host, ts)");
 		return;
@@ -167,15 +161,11 @@ static void put_engine(struct ch_server *s, const char *table, bool distributed)
 	buf_puts(&s->sql, ", ");
 	ch_put_string(&s->sql, s->to->database);
 	buf_puts(&s->sql, ", ");
-	{
-		char *name = NULL;
-
-		if (local_name(s, table, &name) < 0)
-			s->sql.full = true;
-		else
-			ch_put_string(&s->sql, name);
-		free(name);
-	}
+	if (local_name(s, table, &name) < 0)
+		s->sql.full = true;
+	else
+		ch_put_string(&s->sql, name);
+	free(name);
 	buf_puts(&s->sql, ", cityHash64(host))");
 }
 
@@ -240,7 +230,7 @@ static int know_all(struct ch_server *s, const char *place, const struct ch_colu
 /* Whether the server refuses because another export has added the same column meanwhile. */
 static bool was_there(unsigned int code)
 {
-	return code == there_already[0] || code == there_already[1];
+	return code == 15 || code == 44;
 }
 
 static int alter(struct ch_server *s, const char *place, const struct ch_columns *columns,
@@ -282,8 +272,7 @@ static int ensure_one(struct ch_server *s, const char *table, const struct ch_co
 	}
 	if (rc == 0)
 		rc = know_all(s, place, columns, &why);
-	if (rc < 0 && rc != -EINTR)
-		error_set(err, rc, "%s", why.text);
+	ch_pass_on(rc, &why, err);
 	free(place);
 	return rc < 0 ? rc : is_new;
 }

@@ -34,6 +34,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/order.h"
 #include "base/vec.h"
 #include "export/clickhouse/private.h"
 
@@ -72,13 +73,6 @@ struct numbers {
 	size_t n, cap;
 };
 
-static int compare(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void path_of(const struct ch_spool *s, uint64_t number, struct buf *to)
 {
 	buf_reset(to);
@@ -114,7 +108,7 @@ static int list(struct ch_spool *s, struct numbers *out, struct spur_error *err)
 	}
 	closedir(dir);
 	if (out->n)
-		qsort(out->at, out->n, sizeof(*out->at), compare);
+		qsort(out->at, out->n, sizeof(*out->at), order_i64);
 	return rc;
 }
 
@@ -184,10 +178,9 @@ void ch_spool_let_go(struct ch_spool *s, uint64_t trace_hash)
 
 /* ---- writing ---- */
 
-static void put_number(struct buf *to, uint64_t v, int bytes)
+static void put_number(struct buf *to, uint64_t v, unsigned int bytes)
 {
-	for (int i = 0; i < bytes; i++)
-		buf_putc(to, (char)(v >> (8 * i)));
+	buf_uint(to, v, bytes, false);
 }
 
 static void put_text(struct buf *to, const char *text)
@@ -225,8 +218,7 @@ static int encode(const struct ch_block *b, struct buf *to, struct spur_error *e
 	if (ZSTD_isError(packed))
 		return error_set(err, -EIO, "zstd: %s", ZSTD_getErrorName(packed));
 	to->len += packed;
-	for (int i = 0; i < 8; i++)
-		to->data[at + (size_t)i] = (char)((uint64_t)packed >> (8 * i));
+	store_uint(to->data + at, packed, 8, false);
 	put_number(to, hash_bytes(&fixed, to->data, to->len), HASH_BYTES);
 	return buf_full(to) ? error_set(err, -ENOMEM, "out of memory") : 0;
 }
@@ -475,8 +467,8 @@ int ch_spool_deliver(struct ch_spool *s, struct ch_store *store, struct ch_spool
 				report->left += numbers.n - i - 1;
 				break;
 			}
-		} else if (rc < 0 && rc != -EINTR) {
-			error_set(err, rc, "%s", why.text);
+		} else {
+			ch_pass_on(rc, &why, err);
 		}
 	}
 	vec_free(&numbers);

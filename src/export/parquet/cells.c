@@ -18,13 +18,7 @@
 
 #define DICT_NUMBERS 32640	 /* values of a column of numbers with a dictionary, at most */
 #define GROUP_TEXT   (16u << 20) /* bytes of a column's texts: a group with more ends */
-#define RAW_CELL     UINT32_MAX	 /* the number has no place in the dictionary any more */
-
-static void fail(struct pq_work *w)
-{
-	if (w->rc == 0)
-		w->rc = error_set(w->err, -ENOMEM, "out of memory");
-}
+#define RAW_CELL     UINT32_MAX	 /* the number does not fit into the dictionary */
 
 /* ---- widths --------------------------------------------------------------------------- */
 
@@ -59,7 +53,7 @@ static bool widen(struct pq_table *t, struct pq_column *c, uint32_t width)
 	void *cells = calloc(t->cap, width);
 
 	if (!cells) {
-		fail(t->work);
+		pq_fail(t->work);
 		return false;
 	}
 	for (uint32_t i = 0; i < rows_so_far(t); i++)
@@ -75,7 +69,7 @@ static bool mark_missing(struct pq_table *t, struct pq_column *c, uint32_t row)
 	if (!c->missing)
 		c->missing = calloc(t->cap / 64, sizeof(*c->missing));
 	if (!c->missing) {
-		fail(t->work);
+		pq_fail(t->work);
 		return false;
 	}
 	c->missing[row / 64] |= 1ull << row % 64;
@@ -89,7 +83,7 @@ static bool give_up_dict(struct pq_table *t, struct pq_column *c, uint32_t rows)
 	uint64_t *numbers = calloc(t->cap, sizeof(*numbers));
 
 	if (!numbers) {
-		fail(t->work);
+		pq_fail(t->work);
 		return false;
 	}
 	for (uint32_t i = 0; i < rows; i++) {
@@ -132,7 +126,7 @@ static uint32_t number_cell(struct pq_table *t, struct pq_column *c, uint64_t v)
 	const uint32_t id = pq_number_id(&c->dict, v);
 
 	if (id == PQ_NO_ID)
-		fail(t->work);
+		pq_fail(t->work);
 	return id >= DICT_NUMBERS ? RAW_CELL : id + 1;
 }
 
@@ -156,7 +150,7 @@ uint32_t pq_text_cell(struct pq_table *t, struct pq_column *c, const char *text,
 	const uint32_t id = pq_texts_id(&c->texts, text, len);
 
 	if (id == PQ_NO_ID)
-		fail(t->work);
+		pq_fail(t->work);
 	if (c->texts.bytes.len > GROUP_TEXT)
 		t->full = 0;
 	return id + 1;

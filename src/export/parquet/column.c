@@ -16,6 +16,7 @@
 
 #include "base/cursor.h"
 #include "base/error.h"
+#include "base/order.h"
 #include "export/parquet/encode.h"
 
 /* ---- the rows of a page --------------------------------------------------------------- */
@@ -176,12 +177,6 @@ static void gather(struct pq_work *w, const struct pq_column *c, struct page_row
 #define WORTH_TRYING	1024 /* a page of so many bytes can show that compressing is useless */
 #define SURE_GROUPS	15   /* after one for which a dictionary was better */
 
-static void fail(struct pq_work *w, int rc)
-{
-	if (w->rc == 0)
-		w->rc = error_set(w->err, rc, "out of memory");
-}
-
 /* A chunk on its way. */
 struct chunk {
 	struct pq_work *w;
@@ -258,7 +253,7 @@ static void put_page(struct chunk *k, struct buf *to, const struct page *p, cons
 	if (!c->constant) {
 		if ((c->compressed || !k->codec_known) && !packed->len &&
 		    !compress(k->w, raw, packed))
-			fail(k->w, -ENOMEM);
+			pq_fail(k->w);
 		choose_codec(k, raw->len, packed->len);
 	}
 	if (c->compressed)
@@ -268,7 +263,7 @@ static void put_page(struct chunk *k, struct buf *to, const struct page *p, cons
 	c->encodings |= 1u << p->encoding;
 	buf_put(to, body->data, body->len);
 	if (buf_full(to) || buf_full(raw))
-		fail(k->w, -ENOMEM);
+		pq_fail(k->w);
 }
 
 /* ---- what is known about values ------------------------------------------------------- */
@@ -307,10 +302,7 @@ static void take_bound(struct pq_bound *b, const char *text, size_t len)
 /* As Parquet compares texts: by their bytes. */
 static int compare(const struct pq_bound *b, const char *text, size_t len)
 {
-	const size_t common = len < b->text.len ? len : b->text.len;
-	const int order = memcmp(b->text.data, text, common);
-
-	return order ? order : (b->text.len > len) - (b->text.len < len);
+	return order_texts(b->text.data, b->text.len, text, len);
 }
 
 static void count_texts(struct pq_column *c)
@@ -405,7 +397,7 @@ static void try_both(struct chunk *k, const struct page_rows *p)
 	pq_put_indexes(&w->raw, p->cells, k->c->width, p->n, k->limit, k->places);
 	pq_put_delta(&w->other, numbers_of(k, p), p->n, pq_is_narrow(k->c));
 	if (!compress(w, &w->raw, &w->packed) || !compress(w, &w->other, &w->other_packed))
-		fail(w, -ENOMEM);
+		pq_fail(w);
 	if (w->packed.len * k->pages + dict <= w->other_packed.len * k->pages) {
 		k->c->sure = SURE_GROUPS + 1;
 		return;
@@ -544,7 +536,7 @@ void pq_column_encode(struct pq_work *w, struct pq_column *c, const uint32_t *or
 	c->len = w->out.len - start;
 	c->sure -= c->sure > 0;
 	if (buf_full(&w->out))
-		fail(w, -ENOMEM);
+		pq_fail(w);
 }
 
 static void forget(struct pq_column *c)

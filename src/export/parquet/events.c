@@ -100,7 +100,7 @@ struct pq_events {
 static uint32_t text_cell(struct pq_events *ev, const struct column_plan *plan, struct pq_column *c,
 			  const struct spur_record *r)
 {
-	struct value v;
+	struct cell_value v;
 
 	reader_get(ev->reader, plan->cell, ev->event, r, &v);
 	return v.type == VALUE_TEXT ? pq_text_cell(ev->table, c, v.text, v.len) : 0;
@@ -109,7 +109,7 @@ static uint32_t text_cell(struct pq_events *ev, const struct column_plan *plan, 
 static void put_cell(struct pq_events *ev, const struct column_plan *plan, struct pq_column *c,
 		     uint32_t row, const struct spur_record *r)
 {
-	struct value v;
+	struct cell_value v;
 
 	if (c->type == PQ_TEXT) {
 		pq_set_cell(ev->table, c, row, text_cell(ev, plan, c, r));

@@ -154,6 +154,16 @@ static void note_unmet(const struct settings *c, const struct export_job *job)
 }
 
 #define LEAST_MEMORY (64u << 10) /* bytes of a table */
+#define ROWS_SHARE   16		 /* rows of an analysis may take this part of the memory */
+
+/* An analysis whose rows are taken. Threads take those of several at the same time. */
+struct rows_export {
+	size_t allowed; /* memory */
+	struct pq_work work;
+	struct spur_error err;
+	struct pq_table *table;
+	struct pq_rows *rows;
+};
 
 /* One trace. */
 struct trace_export {
@@ -161,7 +171,8 @@ struct trace_export {
 	struct settings *settings;
 	struct spur_trace *trace;
 	struct identity id;
-	struct pq_work work;
+	struct pq_work work; /* of events, and of tables that are not read from records */
+	int failed;	     /* what went wrong first, of whatever table */
 	struct pq_store store;
 	struct reader reader;
 	struct pq_events **events; /* by the event's index */
@@ -171,14 +182,14 @@ struct trace_export {
 		size_t n, cap;
 	} tables;
 	struct {
-		struct pq_rows **at;
+		struct rows_export **at;
 		size_t n, cap;
 	} rows;
 	struct {
 		struct export_table *at;
 		size_t n, cap;
 	} pass;
-	struct pq_rows *losses;
+	struct rows_export *losses;
 	struct pq_about about;
 	size_t allowed; /* memory of all events */
 };
@@ -195,13 +206,14 @@ static size_t allowance(const struct trace_export *x)
 	return least > (size_t)x->settings->memory ? least : (size_t)x->settings->memory;
 }
 
-static struct pq_table *new_table(struct trace_export *x, const char *name, bool sorted)
+static struct pq_table *new_table(struct trace_export *x, struct pq_work *w, const char *name,
+				  bool sorted)
 {
 	struct pq_table **slot = vec_push(&x->tables);
 
 	if (!slot)
 		return NULL;
-	*slot = pq_table_new(&x->work, name, (uint32_t)x->tables.n, sorted);
+	*slot = pq_table_new(w, name, (uint32_t)x->tables.n, sorted);
 	x->allowed = allowance(x);
 	if (*slot)
 		return *slot;
@@ -259,24 +271,60 @@ static struct pq_events *begin_event(struct trace_export *x, struct event *e)
 		return NULL;
 	}
 	if (name)
-		t = new_table(x, name, false);
+		t = new_table(x, &x->work, name, false);
 	if (t)
 		x->events[e->index] = pq_events_new(t, &x->reader, e, x->id.trace_id);
 	if (!x->events[e->index])
-		x->work.rc = error_set(x->work.err, -ENOMEM, "out of memory");
+		pq_fail(&x->work);
 	free(name);
 	return x->events[e->index];
 }
 
-static struct pq_rows *begin_rows(struct trace_export *x, const struct table *like,
-				  const char *name)
+static int init_work(struct trace_export *x, struct pq_work *w, struct spur_error *err)
 {
-	struct pq_table *t = new_table(x, name, true);
-	struct pq_rows **slot = t ? vec_push(&x->rows) : NULL;
+	int rc = pq_work_init(w, (int)x->settings->level, err);
 
-	if (slot)
-		*slot = pq_rows_new(t, like, x->id.trace_id);
-	return slot ? *slot : NULL;
+	w->wall = x->id.has_wall;
+	w->group_rows = (uint32_t)x->settings->group_rows;
+	w->folder = x->store.folder;
+	w->failed = &x->failed;
+	return rc;
+}
+
+static struct rows_export *begin_rows(struct trace_export *x, const struct table *like,
+				      const char *name)
+{
+	struct rows_export **slot = vec_push(&x->rows), *r;
+
+	if (!slot)
+		return NULL;
+	r = *slot = calloc(1, sizeof(*r));
+	if (!r || init_work(x, &r->work, &r->err) < 0)
+		return NULL;
+	r->allowed = (size_t)x->settings->memory / ROWS_SHARE;
+	if (r->allowed < LEAST_MEMORY)
+		r->allowed = LEAST_MEMORY;
+	r->table = new_table(x, &r->work, name, true);
+	r->rows = r->table ? pq_rows_new(r->table, like, x->id.trace_id) : NULL;
+	return r->rows ? r : NULL;
+}
+
+static void free_rows(struct rows_export *r)
+{
+	if (!r)
+		return;
+	pq_rows_free(r->rows);
+	pq_work_free(&r->work);
+	free(r);
+}
+
+static void take_row(void *rows, const void *row)
+{
+	struct rows_export *r = rows;
+
+	pq_rows_take(r->rows, row);
+	if (__builtin_expect(r->work.memory > r->allowed, 0))
+		pq_table_shrink(r->table);
 }
 
 static void take_loss(void *exporting, const void *row)
@@ -288,7 +336,7 @@ static void take_loss(void *exporting, const void *row)
 	if (loss->events > 0)
 		x->about.lost = ns_add(x->about.lost, loss->events);
 	if (x->losses)
-		pq_rows_take(x->losses, row);
+		take_row(x->losses, row);
 }
 
 /* Losses are counted even if their table is not wanted. */
@@ -298,7 +346,7 @@ static int begin_derived(struct trace_export *x)
 		const struct table *like = tables[i];
 		const char *name = like == &lost_table ? "losses" : like->name;
 		struct export_table *p;
-		struct pq_rows *rows = NULL;
+		struct rows_export *rows = NULL;
 
 		if (like == &files_table || (like != &lost_table && !is_chosen(x->settings, name)))
 			continue;
@@ -310,7 +358,7 @@ static int begin_derived(struct trace_export *x)
 		p = vec_push(&x->pass);
 		if (!p)
 			return -ENOMEM;
-		*p = (struct export_table){like, pq_rows_take, rows};
+		*p = (struct export_table){like, take_row, rows};
 		if (like == &lost_table) {
 			*p = (struct export_table){like, take_loss, x};
 			x->losses = rows;
@@ -326,7 +374,7 @@ static void make_room(struct trace_export *x)
 	struct pq_table *largest = NULL;
 
 	vec_each (t, &x->tables)
-		if (!largest || (*t)->memory > largest->memory)
+		if ((*t)->work == &x->work && (!largest || (*t)->memory > largest->memory))
 			largest = *t;
 	if (largest)
 		pq_table_shrink(largest);
@@ -376,13 +424,23 @@ static int read_trace(struct trace_export *x, struct spur_error *err)
 				  .records = take_records,
 				  .end = take_rest,
 				  .arg = x,
-				  .failed = &x->work.rc};
+				  .rows_apart = true,
+				  .failed = &x->failed};
 
 	if (begin_derived(x) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	p.tables = x->pass.at;
 	p.nr_tables = x->pass.n;
 	return export_reader_run(x->job, &p, err);
+}
+
+/* The words for what has failed: those of events are in err already. */
+static int report_failed(const struct trace_export *x, struct spur_error *err)
+{
+	vec_each (r, &x->rows)
+		if (x->work.rc == 0 && (*r)->work.rc < 0)
+			*err = (*r)->err;
+	return x->failed;
 }
 
 /* ---- files ---------------------------------------------------------------------------- */
@@ -398,16 +456,16 @@ static int describe(struct trace_export *x)
 	struct pq_table *sync = NULL, *traces;
 
 	if (is_chosen(x->settings, "clock_sync")) {
-		sync = new_table(x, "clock_sync", true);
+		sync = new_table(x, &x->work, "clock_sync", true);
 		if (!sync)
 			return -ENOMEM;
 		pq_about_clocks(&x->about, sync);
 	}
-	traces = new_table(x, "traces", true);
+	traces = new_table(x, &x->work, "traces", true);
 	if (!traces)
 		return -ENOMEM;
 	pq_about_trace(&x->about, traces);
-	return x->work.rc;
+	return x->failed;
 }
 
 static int keep_files(struct trace_export *x, struct spur_error *err)
@@ -426,10 +484,10 @@ static int write_files(struct trace_export *x, struct spur_error *err)
 
 	if (rc == -ENOMEM)
 		return error_set(err, rc, "out of memory");
-	for (size_t i = 0; i < x->tables.n && x->work.rc == 0; i++)
+	for (size_t i = 0; i < x->tables.n && x->failed == 0; i++)
 		if (!is_empty(x->tables.at[i]))
 			pq_table_finish(x->tables.at[i]);
-	return x->work.rc < 0 ? x->work.rc : keep_files(x, err);
+	return x->failed < 0 ? report_failed(x, err) : keep_files(x, err);
 }
 
 /* ---- one trace, all traces ------------------------------------------------------------ */
@@ -458,8 +516,6 @@ static int begin(struct trace_export *x, struct spur_error *err)
 		return rc;
 	x->about.trace = x->trace;
 	x->about.id = &x->id;
-	x->work.wall = x->id.has_wall;
-	x->work.group_rows = (uint32_t)x->settings->group_rows;
 	x->events = calloc(x->trace->events->nr + 1, sizeof(*x->events));
 	x->left_out = calloc(x->trace->events->nr + 1, sizeof(*x->left_out));
 	if (!x->events || !x->left_out)
@@ -470,18 +526,17 @@ static int begin(struct trace_export *x, struct spur_error *err)
 	x->store.chosen = is_chosen;
 	x->store.arg = x->settings;
 	rc = pq_store_open(&x->store, err);
-	x->work.folder = x->store.folder;
-	return rc;
+	return rc < 0 ? rc : init_work(x, &x->work, err);
 }
 
 static void end(struct trace_export *x)
 {
 	for (size_t i = 0; x->events && i < x->trace->events->nr; i++)
 		pq_events_free(x->events[i]);
-	vec_each (r, &x->rows)
-		pq_rows_free(*r);
 	vec_each (t, &x->tables)
 		pq_table_free(*t);
+	vec_each (r, &x->rows)
+		free_rows(*r);
 	vec_free(&x->rows);
 	vec_free(&x->tables);
 	vec_free(&x->pass);
@@ -500,13 +555,14 @@ static int export_trace(const struct export_job *job, struct settings *c, struct
 				 .trace = t,
 				 .store = {.folder = -1},
 				 .about.first = UINT64_MAX};
-	int rc = pq_work_init(&x.work, (int)c->level, err);
+	int rc;
 
 	reader_init(&x.reader, t);
-	if (rc == 0)
-		rc = begin(&x, err);
+	rc = begin(&x, err);
 	if (rc == 0)
 		rc = read_trace(&x, err);
+	if (x.failed < 0)
+		rc = report_failed(&x, err);
 	if (rc == 0)
 		rc = write_files(&x, err);
 	end(&x);

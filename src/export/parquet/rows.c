@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "table/overview.h"
 #include "table/spans.h"
 
@@ -218,8 +219,7 @@ static void put_row(struct pq_table *t, const struct fact *facts, const char *tr
 	uint32_t row;
 
 	if ((!t->nr_columns && !add_facts(t, facts, trace_id)) || !pq_batch(t)) {
-		if (w->rc == 0)
-			w->rc = error_set(w->err, -ENOMEM, "out of memory");
+		pq_fail(w);
 		return;
 	}
 	row = t->rows;
@@ -235,13 +235,6 @@ static void put_row(struct pq_table *t, const struct fact *facts, const char *tr
 			pq_set_number(t, c, row, f->number);
 	}
 	pq_rows_end(t, 1);
-}
-
-static const char *file_name(const struct dat *d)
-{
-	const char *slash = strrchr(d->path, '/');
-
-	return slash ? slash + 1 : d->path;
 }
 
 void pq_about_trace(const struct pq_about *a, struct pq_table *t)
@@ -261,7 +254,7 @@ void pq_about_trace(const struct pq_about *a, struct pq_table *t)
 		{"cpus", PQ_INT32, d->nr_cpus},
 		{"buffers", PQ_INT32, a->trace->nr_buffers},
 		{"damage", PQ_TEXT, .text = d->damage.code ? d->damage.text : NULL},
-		{"file", PQ_TEXT, .text = file_name(d)},
+		{"file", PQ_TEXT, .text = file_name_of(d->path)},
 		{"bytes", PQ_INT64, d->file_size},
 		{"file_version", PQ_INT32, d->version},
 		{"compression", PQ_TEXT, .text = d->compression},

@@ -21,10 +21,18 @@
 #define FIRST_ROWS     PQ_BATCH /* of a column's arrays, which grow */
 #define COUNT_ROWS     16384	/* added, and it is counted again what a table takes */
 
-static void fail(struct pq_work *w)
+/* The words are there already. */
+static void set_rc(struct pq_work *w, int rc)
+{
+	w->rc = rc;
+	if (w->failed)
+		__atomic_store_n(w->failed, rc, __ATOMIC_RELAXED);
+}
+
+void pq_fail(struct pq_work *w)
 {
 	if (w->rc == 0)
-		w->rc = error_set(w->err, -ENOMEM, "out of memory");
+		set_rc(w, error_set(w->err, -ENOMEM, "out of memory"));
 }
 
 /* ---- what tables share ---------------------------------------------------------------- */
@@ -43,7 +51,7 @@ int pq_work_init(struct pq_work *w, int level, struct spur_error *err)
 	w->present = calloc(PQ_PAGE_ROWS / 64, sizeof(*w->present));
 	if (!w->compressor || !w->values || !w->cells || !w->present ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(w->compressor, ZSTD_c_compressionLevel, level)))
-		fail(w);
+		pq_fail(w);
 	return w->rc;
 }
 
@@ -184,7 +192,7 @@ bool pq_table_room(struct pq_table *t)
 
 	for (uint32_t i = 0; i < t->nr_columns; i++) {
 		if (!grow_column(&t->columns[i], t->cap, cap)) {
-			fail(t->work);
+			pq_fail(t->work);
 			return false;
 		}
 	}
@@ -270,7 +278,7 @@ static void write_out(struct pq_table *t)
 	int fd, rc;
 
 	if (buf_full(&w->out))
-		fail(w);
+		pq_fail(w);
 	if (w->rc < 0)
 		return;
 	fd = openat(w->folder, t->file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -278,7 +286,7 @@ static void write_out(struct pq_table *t)
 	if (fd >= 0 && close(fd) < 0 && rc == 0)
 		rc = -errno;
 	if (rc < 0)
-		w->rc = error_sys(w->err, rc, "the table %s", t->name);
+		set_rc(w, error_sys(w->err, rc, "the table %s", t->name));
 	t->size += w->out.len;
 }
 
@@ -301,7 +309,7 @@ static void write_group(struct pq_table *t, uint32_t cap)
 		sorted = pq_sort(w, t->columns[0].cells, t->rows);
 		order = w->order;
 		if (!sorted)
-			fail(w);
+			pq_fail(w);
 	}
 	put_magic(t);
 	start = t->size + w->out.len;
@@ -317,7 +325,7 @@ static void write_group(struct pq_table *t, uint32_t cap)
 	t->full = t->group_rows;
 	for (uint32_t i = 0; i < t->nr_columns; i++)
 		if (!pq_column_reset(&t->columns[i], cap))
-			fail(w);
+			pq_fail(w);
 	count_memory(t);
 }
 
@@ -418,6 +426,6 @@ void pq_table_finish(struct pq_table *t)
 	buf_uint(to.to, len, sizeof(len), false);
 	buf_puts(to.to, PARQUET_MAGIC);
 	if (buf_full(&t->groups))
-		fail(t->work);
+		pq_fail(t->work);
 	write_out(t);
 }

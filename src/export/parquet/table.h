@@ -102,6 +102,7 @@ struct pq_work {
 	struct hash_seed seed;
 	size_t memory; /* that all tables take, about */
 	int rc;	       /* the first thing that went wrong, a negative errno */
+	int *failed;   /* gets it, too, for other threads; or NULL */
 	struct spur_error *err;
 	struct buf out;				     /* the group on its way into the file */
 	struct buf pages;			     /* of a chunk */
@@ -141,6 +142,8 @@ struct pq_table {
 
 int pq_work_init(struct pq_work *w, int level, struct spur_error *err);
 void pq_work_free(struct pq_work *w);
+/* Records that there is no memory, unless there was an error before. */
+void pq_fail(struct pq_work *w);
 
 /* The first column of a table is its time. NULL without memory. */
 struct pq_table *pq_table_new(struct pq_work *w, const char *name, uint32_t number, bool sorted);

@@ -111,19 +111,19 @@ static bool spoiled(const struct bundle *b)
 	return full;
 }
 
-static void put_state(struct perfetto *p, struct stream *s)
+void interned_put(struct perfetto *p, struct interned *in)
 {
 	struct buf *out = &p->out->buf;
 
-	if (s->interned.len)
-		proto_bytes(out, PACKET_INTERNED, s->interned.data, s->interned.len);
-	proto_number(out, PACKET_FLAGS, s->restated ? STATE_CLEARED | NEEDS_STATE : NEEDS_STATE);
-	if (s->fresh)
+	if (in->data.len)
+		proto_bytes(out, PACKET_INTERNED, in->data.data, in->data.len);
+	proto_number(out, PACKET_FLAGS, in->restated ? STATE_CLEARED | NEEDS_STATE : NEEDS_STATE);
+	if (in->is_first)
 		proto_number(out, PACKET_FIRST, true);
-	if (buf_full(&s->interned))
+	if (buf_full(&in->data))
 		p->failed = -ENOMEM;
-	buf_reset(&s->interned);
-	s->fresh = s->restated = false;
+	buf_reset(&in->data);
+	in->is_first = in->restated = false;
 }
 
 static void flush(struct perfetto *p, struct stream *s, struct bundle *b)
@@ -138,7 +138,7 @@ static void flush(struct perfetto *p, struct stream *s, struct bundle *b)
 	if (spoiled(b))
 		p->failed = -ENOMEM;
 	packet = packet_begin(p, s->sequence);
-	put_state(p, s);
+	interned_put(p, &s->interned);
 	start = proto_begin(out, PACKET_FTRACE);
 	proto_number(out, BUNDLE_CPU, b->cpu);
 	buf_put(out, b->events.data, b->events.len);
@@ -163,8 +163,8 @@ static void forget_symbols(struct perfetto *p, struct stream *s)
 	stream_flush(p, s);
 	map_free(&s->symbols);
 	s->symbols = (struct map){0};
-	buf_reset(&s->interned);
-	s->restated = true;
+	buf_reset(&s->interned.data);
+	s->interned.restated = true;
 }
 
 void bundle_lost(struct perfetto *p, struct stream *s, struct bundle *b)
@@ -203,7 +203,7 @@ void streams_free(struct perfetto *p)
 		for (int k = 0; k < PERFETTO_CPUS; k++)
 			bundle_free(p->streams[i].bundles[k]);
 		map_free(&p->streams[i].symbols);
-		buf_free(&p->streams[i].interned);
+		buf_free(&p->streams[i].interned.data);
 	}
 	free(p->streams);
 }
@@ -365,9 +365,9 @@ uint64_t stream_symbol(struct perfetto *p, struct stream *s, uint64_t addr)
 		p->failed = -ENOMEM;
 		return addr;
 	}
-	start = proto_begin(&s->interned, INTERNED_SYMBOLS);
-	proto_number(&s->interned, 1, p->last_symbol);
-	proto_text(&s->interned, 2, sym->name, sym->len);
-	proto_end(&s->interned, start);
+	start = proto_begin(&s->interned.data, INTERNED_SYMBOLS);
+	proto_number(&s->interned.data, 1, p->last_symbol);
+	proto_text(&s->interned.data, 2, sym->name, sym->len);
+	proto_end(&s->interned.data, start);
 	return p->last_symbol;
 }

@@ -222,7 +222,7 @@ static void put_number_field(const struct writing *w, const struct generic_op *o
 static void put_text_field(const struct writing *w, const struct generic_op *op)
 {
 	struct buf *b = &w->bundle->events;
-	struct value v;
+	struct cell_value v;
 	size_t start;
 
 	reader_get(&w->p->reader, op->cell, w->event, w->r, &v);
@@ -246,7 +246,8 @@ static void put_named_text(struct buf *b, const char *name, const char *text, si
 /* Which buffer, when it is not the top one. */
 static void put_buffer_field(const struct writing *w)
 {
-	put_named_text(&w->bundle->events, "buffer", w->stream->name, strlen(w->stream->name));
+	put_named_text(&w->bundle->events, w->kind->buffer_field, w->stream->name,
+		       strlen(w->stream->name));
 }
 
 static void put_generic(const struct writing *w)
@@ -273,7 +274,7 @@ static const char *mark_text(const struct writing *w, size_t *len)
 {
 	static const struct cell report = {.kind = CELL_REPORT};
 	const struct typed_op *last = &w->kind->ops[w->kind->nr_ops - 1];
-	struct value v;
+	struct cell_value v;
 
 	*len = 0;
 	if (!w->kind->by_text)

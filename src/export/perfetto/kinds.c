@@ -326,6 +326,7 @@ static bool make_generic(struct perfetto *p, struct event_kind *k, struct event 
 	k->head_len = head.len;
 	k->head = keep(&p->arena, &head);
 	buf_free(&head);
+	k->buffer_field = event_field_find(e, "buffer") ? "in_buffer" : "buffer";
 	return k->head;
 }
 

@@ -375,8 +375,8 @@ static int begin(struct perfetto *p, struct spur_error *err)
 
 		s->sequence = p->next_sequence++;
 		s->name = t->buffers[i].data->name;
-		s->fresh = s->restated = true;
-		buf_init(&s->interned, INTERNED_LIMIT);
+		s->interned.is_first = s->interned.restated = true;
+		buf_init(&s->interned.data, INTERNED_LIMIT);
 	}
 	if (id.has_wall && p->job->nr_traces == 1)
 		p->shift = (uint64_t)t->dat->date_offset;

@@ -104,6 +104,7 @@ struct event_kind {
 	uint32_t nr_fields;
 	const char *head; /* the generic event's name as a field */
 	size_t head_len;
+	const char *buffer_field; /* what the field for the buffer's name is called */
 };
 
 struct perfetto;
@@ -195,15 +196,24 @@ struct bundle {
 	union comm16 comm;
 };
 
+/* Texts that a sequence of packets defines once, by number. */
+struct interned {
+	struct buf data; /* definitions for the next packet */
+	bool is_first;	 /* nothing of the sequence is written yet */
+	bool restated;	 /* earlier definitions are invalid */
+};
+
+/* Puts it into a packet, the next one of its sequence. */
+void interned_put(struct perfetto *p, struct interned *in);
+
 /* A buffer of the trace: one sequence of packets with ftrace's events. */
 struct stream {
 	uint32_t sequence;
 	const char *name; /* of the buffer, "" for the top one */
 	struct bundle *bundles[PERFETTO_CPUS];
-	uint64_t epoch;	      /* bundles are no older */
-	struct map symbols;   /* numbers of functions by address */
-	struct buf interned;  /* functions that the next packet has to tell */
-	bool fresh, restated; /* nothing is written yet; what was interned is forgotten */
+	uint64_t epoch;		  /* bundles are no older */
+	struct map symbols;	  /* numbers of functions by address */
+	struct interned interned; /* functions */
 };
 
 /* NULL without memory, or for a CPU that Perfetto does not take. */
@@ -252,13 +262,13 @@ void perfetto_process_tree(struct perfetto *p);
 
 /* ---- samples: samples.c --------------------------------------------------------------- */
 
-struct samples {
+struct perfetto_samples {
 	uint32_t sequence;
 	struct intern texts;
 	struct map frames, stacks; /* by their texts */
 	uint64_t last_frame, last_stack;
-	struct buf interned;
-	bool ready, fresh, restated;
+	struct interned interned;
+	bool ready;
 };
 
 void perfetto_sample(void *arg, const void *row);
@@ -283,7 +293,7 @@ struct perfetto {
 	enum calls_from calls_from;
 	bool has_waking;      /* sched_waking was recorded */
 	uint64_t last_symbol; /* number of a function, in all sequences */
-	struct samples samples;
+	struct perfetto_samples samples;
 	uint32_t losses;	     /* the sequence that tells of these; 0: not begun */
 	uint32_t unknown;	     /* the same of stretches of which nothing is known */
 	struct slots unknown_tracks; /* uint64_t: the track's number, 0: it is not described yet */

@@ -56,12 +56,12 @@ static void put_mappings(struct buf *b)
 
 static void begin(struct perfetto *p)
 {
-	struct samples *s = &p->samples;
+	struct perfetto_samples *s = &p->samples;
 
 	if (!s->ready) {
 		s->sequence = p->next_sequence++;
-		s->fresh = s->ready = true;
-		buf_init(&s->interned, INTERNED_LIMIT);
+		s->interned.is_first = s->ready = true;
+		buf_init(&s->interned.data, INTERNED_LIMIT);
 	} else {
 		intern_free(&s->texts);
 		map_free(&s->frames);
@@ -69,18 +69,26 @@ static void begin(struct perfetto *p)
 		s->frames = s->stacks = (struct map){0};
 	}
 	intern_init(&s->texts, TEXTS_LIMIT);
-	buf_reset(&s->interned);
-	put_mappings(&s->interned);
-	s->restated = true;
+	buf_reset(&s->interned.data);
+	put_mappings(&s->interned.data);
+	s->interned.restated = true;
+}
+
+/* A function, or the innermost one of a stack. */
+static bool is_of_kernel(const char *name, size_t len)
+{
+	const size_t suffix = strlen(of_kernel);
+
+	return len >= suffix && memcmp(name + len - suffix, of_kernel, suffix) == 0;
 }
 
 /* The number of a function, told if it is new; 0: there is no more room for texts. */
-static uint64_t frame_of(struct samples *s, const char *name, size_t len)
+static uint64_t frame_of(struct perfetto_samples *s, const char *name, size_t len)
 {
 	const char *text = intern_text(&s->texts, name, len);
 	uintptr_t iid = text ? (uintptr_t)map_get(&s->frames, (uintptr_t)text) : 0;
-	bool kernel = len >= strlen(of_kernel) &&
-		      memcmp(name + len - strlen(of_kernel), of_kernel, strlen(of_kernel)) == 0;
+	const bool kernel = is_of_kernel(name, len);
+	struct buf *told = &s->interned.data;
 	size_t start;
 
 	if (iid || !text)
@@ -88,18 +96,18 @@ static uint64_t frame_of(struct samples *s, const char *name, size_t len)
 	iid = (uintptr_t)++s->last_frame;
 	if (!map_set(&s->frames, (uintptr_t)text, (void *)iid))
 		return 0;
-	put_string(&s->interned, FUNCTION_NAMES, iid, name, kernel ? len - strlen(of_kernel) : len);
-	start = proto_begin(&s->interned, FRAMES);
-	proto_number(&s->interned, IID, iid);
-	proto_number(&s->interned, FRAME_FUNCTION, iid);
-	proto_number(&s->interned, FRAME_MAPPING, mappings[kernel ? 0 : 1].iid);
-	proto_number(&s->interned, FRAME_PC, 0);
-	proto_end(&s->interned, start);
+	put_string(told, FUNCTION_NAMES, iid, name, kernel ? len - strlen(of_kernel) : len);
+	start = proto_begin(told, FRAMES);
+	proto_number(told, IID, iid);
+	proto_number(told, FRAME_FUNCTION, iid);
+	proto_number(told, FRAME_MAPPING, mappings[kernel ? 0 : 1].iid);
+	proto_number(told, FRAME_PC, 0);
+	proto_end(told, start);
 	return iid;
 }
 
 /* Numbers of the functions of "outer;…;inner"; how many, 0: no room. */
-static size_t frames_of(struct samples *s, const char *stack, uint64_t *frames)
+static size_t frames_of(struct perfetto_samples *s, const char *stack, uint64_t *frames)
 {
 	size_t n = 0;
 
@@ -116,11 +124,12 @@ static size_t frames_of(struct samples *s, const char *stack, uint64_t *frames)
 	return n;
 }
 
-static uint64_t stack_of(struct samples *s, const char *stack)
+static uint64_t stack_of(struct perfetto_samples *s, const char *stack)
 {
 	const char *text = intern_text(&s->texts, stack, strlen(stack));
 	uintptr_t iid = text ? (uintptr_t)map_get(&s->stacks, (uintptr_t)text) : 0;
 	uint64_t frames[MOST_FRAMES];
+	struct buf *told = &s->interned.data;
 	size_t n, start;
 
 	if (iid || !text)
@@ -129,39 +138,22 @@ static uint64_t stack_of(struct samples *s, const char *stack)
 	iid = (uintptr_t)++s->last_stack;
 	if (!n || !map_set(&s->stacks, (uintptr_t)text, (void *)iid))
 		return 0;
-	start = proto_begin(&s->interned, STACKS);
-	proto_number(&s->interned, IID, iid);
+	start = proto_begin(told, STACKS);
+	proto_number(told, IID, iid);
 	for (size_t i = 0; i < n; i++)
-		proto_number(&s->interned, STACK_FRAMES, frames[i]);
-	proto_end(&s->interned, start);
+		proto_number(told, STACK_FRAMES, frames[i]);
+	proto_end(told, start);
 	return iid;
-}
-
-static void put_state(struct perfetto *p, struct samples *s)
-{
-	struct buf *b = &p->out->buf;
-
-	if (buf_full(&s->interned))
-		p->failed = -ENOMEM;
-	if (s->interned.len)
-		proto_bytes(b, PACKET_INTERNED, s->interned.data, s->interned.len);
-	proto_number(b, PACKET_FLAGS, s->restated ? STATE_CLEARED | NEEDS_STATE : NEEDS_STATE);
-	if (s->fresh)
-		proto_number(b, PACKET_FIRST, true);
-	buf_reset(&s->interned);
-	s->fresh = s->restated = false;
 }
 
 static void put_sample(struct perfetto *p, const struct sample_row *row, uint64_t stack)
 {
 	struct buf *b = &p->out->buf;
 	const size_t packet = packet_begin(p, p->samples.sequence);
-	const size_t len = strlen(row->stack), suffix = strlen(of_kernel);
-	const bool kernel =
-		len >= suffix && memcmp(row->stack + len - suffix, of_kernel, suffix) == 0;
+	const bool kernel = is_of_kernel(row->stack, strlen(row->stack));
 	size_t start;
 
-	put_state(p, &p->samples);
+	interned_put(p, &p->samples.interned);
 	proto_number(b, PACKET_TIME, perfetto_time(p, row->ts));
 	start = proto_begin(b, PACKET_SAMPLE);
 	proto_number(b, SAMPLE_CPU, (uint64_t)row->cpu);
@@ -201,5 +193,5 @@ void perfetto_samples_free(struct perfetto *p)
 	intern_free(&p->samples.texts);
 	map_free(&p->samples.frames);
 	map_free(&p->samples.stacks);
-	buf_free(&p->samples.interned);
+	buf_free(&p->samples.interned.data);
 }

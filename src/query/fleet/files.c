@@ -21,6 +21,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/nanoseconds.h"
+#include "base/num.h"
 #include "base/vec.h"
 #include "query/fleet/private.h"
 #include "scan/lane.h"
@@ -29,7 +31,6 @@
 #define PARQUET_NAME ".parquet"
 #define MAX_DEPTH    24
 #define MAX_FILES    (1u << 21)
-#define NS_PER_S     1000000000ull
 #define S_PER_DAY    86400
 #define RECORD_BYTES 48 /* as a guess */
 #define LOST	     "lost"
@@ -55,15 +56,7 @@ static long day_of(const char *text)
 	return (long)(at / S_PER_DAY);
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* A name as a folder has it: what cannot stand there is %XX. */
+/* Decodes a name of a folder, in which %XX stands for characters that are not allowed there. */
 static char *unquoted(const char *text, size_t len)
 {
 	char *to = malloc(len + 1);
@@ -73,8 +66,8 @@ static char *unquoted(const char *text, size_t len)
 		int high = -1, low = -1;
 
 		if (text[i] == '%' && i + 2 < len) {
-			high = hex_digit(text[i + 1]);
-			low = hex_digit(text[i + 2]);
+			high = num_hex_digit(text[i + 1]);
+			low = num_hex_digit(text[i + 2]);
 		}
 		if (high >= 0 && low >= 0 && (high || low)) {
 			to[n++] = (char)(high << 4 | low);
@@ -313,8 +306,8 @@ static int find_times(struct fleet_about *a, const struct spur_trace *t)
 	return rc;
 }
 
-/* What the trace is; false when it cannot be found out, and a->why says why. */
-static bool look(struct fleet_about *a, struct spur_trace *t)
+/* Reads identity and times of a trace; false if that fails, with the reason in a->why. */
+static bool examine_trace(struct fleet_about *a, struct spur_trace *t)
 {
 	struct spur_error err = {0};
 	time_t at;
@@ -336,8 +329,8 @@ static bool look(struct fleet_about *a, struct spur_trace *t)
 	return true;
 }
 
-/* What Parquet's footer tells of the rows. */
-static void look_parquet(struct fleet_about *a, const struct parquet *p)
+/* Reads the range of times and the number of rows from Parquet's footer. */
+static void examine_parquet(struct fleet_about *a, const struct parquet *p)
 {
 	const char *system = parquet_about(p, PQ_KEY_SYSTEM);
 	const int ts = parquet_find(p, "ts");
@@ -365,8 +358,8 @@ static void look_parquet(struct fleet_about *a, const struct parquet *p)
 
 enum what { IS_TRACE, IS_PARQUET, IS_FOREIGN, IS_BAD };
 
-/* What it is, by its first bytes and by its name. */
-static enum what first_look(const struct fleet_file *file, int *fd, char *why, size_t cap)
+/* The type of a file, by its first bytes and its name. */
+static enum what type_of_file(const struct fleet_file *file, int *fd, char *why, size_t cap)
 {
 	const size_t len = strlen(file->path);
 	char start[sizeof(magic)];
@@ -404,11 +397,11 @@ static int open_as(struct fleet_file *file, enum what what, int fd, struct fleet
 	if (what == IS_PARQUET) {
 		rc = parquet_open(fd, &in->parquet, err);
 		if (rc == 0 && is_new)
-			look_parquet(file->about, in->parquet);
+			examine_parquet(file->about, in->parquet);
 		return rc == 0 && !file->parquet && !note_parquet(file) ? -ENOMEM : rc;
 	}
 	rc = trace_open_fd(fd, file->path, NULL, &in->trace, err);
-	if (rc == 0 && is_new && !look(file->about, in->trace))
+	if (rc == 0 && is_new && !examine_trace(file->about, in->trace))
 		rc = error_set(err, -EBADMSG, "%s", file->about->why);
 	return rc;
 }
@@ -426,7 +419,7 @@ bool fleet_open(struct fleet_file *file, struct fleet_input *in, struct spur_err
 		error_set(err, -EBADMSG, "%s", file->about ? file->about->why : "out of memory");
 		return false;
 	}
-	what = first_look(file, &fd, why, sizeof(why));
+	what = type_of_file(file, &fd, why, sizeof(why));
 	if (what == IS_TRACE || what == IS_PARQUET)
 		rc = open_as(file, what, fd, in, err);
 	else if (fd >= 0)

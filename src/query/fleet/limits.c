@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "query/fleet/private.h"
 
@@ -34,7 +35,7 @@ static const struct {
 
 const char *fleet_operator(unsigned char op)
 {
-	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
 		if (operators[i].op == op)
 			return operators[i].sql;
 	return NULL;

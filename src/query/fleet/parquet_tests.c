@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
+#include "base/order.h"
 #include "base/vec.h"
 
 #define INT64_RANGE 9223372036854775808.0 /* the first number above all integers */
@@ -83,21 +85,6 @@ static int take_operand(struct fleet_operand *o, sqlite3_value *v)
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static int compare_texts(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-	const size_t len = a_len < b_len ? a_len : b_len;
-	const int order = len ? memcmp(a, b, len) : 0;
-
-	return order ? order : (a_len > b_len) - (a_len < b_len);
-}
-
 /* NULL and blobs, which no text is equal to, come last. */
 static int by_text(const void *a, const void *b)
 {
@@ -106,7 +93,7 @@ static int by_text(const void *a, const void *b)
 
 	if (other || x->is_null || x->is_blob)
 		return other;
-	return compare_texts(x->text, x->len, y->text, y->len);
+	return order_texts(x->text, x->len, y->text, y->len);
 }
 
 static int sort_list(struct fleet_test *t)
@@ -125,7 +112,7 @@ static int sort_list(struct fleet_test *t)
 		*slot = o->le;
 	}
 	if (t->numbers.n)
-		qsort(t->numbers.at, t->numbers.n, sizeof(*t->numbers.at), by_number);
+		qsort(t->numbers.at, t->numbers.n, sizeof(*t->numbers.at), order_i64);
 	if (t->operands.n)
 		qsort(t->operands.at, t->operands.n, sizeof(*t->operands.at), by_text);
 	for (size_t i = texts; i < t->operands.n; i++)
@@ -299,7 +286,7 @@ bool test_range(const struct fleet_test *t, int64_t *low, int64_t *high, bool *o
 static bool has_number(const struct fleet_test *t, int64_t v)
 {
 	return t->numbers.n &&
-	       bsearch(&v, t->numbers.at, t->numbers.n, sizeof(v), by_number) != NULL;
+	       bsearch(&v, t->numbers.at, t->numbers.n, sizeof(v), order_i64) != NULL;
 }
 
 bool test_number(const struct fleet_test *t, int64_t v)
@@ -362,7 +349,7 @@ bool test_text(const struct fleet_test *t, const char *text, size_t len, struct 
 	}
 	if (o->is_null)
 		return t->op == SQLITE_INDEX_CONSTRAINT_ISNOT;
-	return in_order(t->op, o->is_blob ? -1 : compare_texts(text, len, o->text, o->len));
+	return in_order(t->op, o->is_blob ? -1 : order_texts(text, len, o->text, o->len));
 }
 
 /* ---- ranges of values ---- */
@@ -373,18 +360,10 @@ bool test_numbers(const struct fleet_test *t, int64_t min, int64_t max)
 	bool outside;
 
 	if (t->list) {
-		size_t from = 0, to = t->numbers.n;
+		size_t i;
 
-		/* The first one that is not below the range. */
-		while (from < to) {
-			const size_t mid = from + (to - from) / 2;
-
-			if (t->numbers.at[mid] < min)
-				from = mid + 1;
-			else
-				to = mid;
-		}
-		return t->none || (from < t->numbers.n && t->numbers.at[from] <= max);
+		binary_search(i, 0, t->numbers.n, t->numbers.at[i] < min);
+		return t->none || (i < t->numbers.n && t->numbers.at[i] <= max);
 	}
 	if (!test_range(t, &low, &high, &outside))
 		return true;
@@ -394,8 +373,8 @@ bool test_numbers(const struct fleet_test *t, int64_t min, int64_t max)
 static bool between(const struct fleet_operand *o, const struct parquet_text *least,
 		    const struct parquet_text *most)
 {
-	return compare_texts(o->text, o->len, least->at, least->len) >= 0 &&
-	       compare_texts(o->text, o->len, most->at, most->len) <= 0;
+	return order_texts(o->text, o->len, least->at, least->len) >= 0 &&
+	       order_texts(o->text, o->len, most->at, most->len) <= 0;
 }
 
 bool test_texts(const struct fleet_test *t, const struct parquet_text *least,
@@ -418,10 +397,10 @@ bool test_texts(const struct fleet_test *t, const struct parquet_text *least,
 	case SQLITE_INDEX_CONSTRAINT_IS: return between(o, least, most);
 	case SQLITE_INDEX_CONSTRAINT_LT:
 	case SQLITE_INDEX_CONSTRAINT_LE:
-		return in_order(t->op, compare_texts(least->at, least->len, o->text, o->len));
+		return in_order(t->op, order_texts(least->at, least->len, o->text, o->len));
 	case SQLITE_INDEX_CONSTRAINT_GT:
 	case SQLITE_INDEX_CONSTRAINT_GE:
-		return in_order(t->op, compare_texts(most->at, most->len, o->text, o->len));
+		return in_order(t->op, order_texts(most->at, most->len, o->text, o->len));
 	default: return true;
 	}
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/order.h"
 #include "base/vec.h"
 #include "query/fleet/private.h"
 
@@ -406,8 +407,6 @@ static int compare_values(const struct fleet_value *a, const struct fleet_value 
 {
 	static const int rank[] = {
 		[SQLITE_NULL] = 0, [SQLITE_INTEGER] = 1, [SQLITE_FLOAT] = 1, [SQLITE_TEXT] = 2};
-	const size_t len = a->len < b->len ? a->len : b->len;
-	int order;
 
 	if (rank[a->type] != rank[b->type])
 		return rank[a->type] - rank[b->type];
@@ -419,10 +418,7 @@ static int compare_values(const struct fleet_value *a, const struct fleet_value 
 	}
 	if (a->type == SQLITE_INTEGER)
 		return (a->number > b->number) - (a->number < b->number);
-	if (a->type != SQLITE_TEXT)
-		return 0;
-	order = len ? memcmp(a->text, b->text, len) : 0;
-	return order ? order : (a->len > b->len) - (a->len < b->len);
+	return a->type == SQLITE_TEXT ? order_texts(a->text, a->len, b->text, b->len) : 0;
 }
 
 static int compare_rows(const void *a, const void *b, void *cursor)

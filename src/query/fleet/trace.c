@@ -9,158 +9,57 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "query/fleet/private.h"
 #include "scan/summary.h"
 
 /* ---- the row of `traces` ---- */
 
-struct fact {
-	const struct fleet_file *file;
-	struct spur_trace *trace;
-	const struct summary *sum; /* of columns that count */
-	struct row_out *out;
+enum fact {
+	FACT_TS,
+	FACT_LAST,
+	FACT_KERNEL,
+	FACT_UNAME,
+	FACT_CLOCK,
+	FACT_WALL,
+	FACT_EVENTS,
+	FACT_LOST,
+	FACT_GAPS,
+	FACT_CPUS,
+	FACT_BUFFERS,
+	FACT_DAMAGE,
+	FACT_FILE,
+	FACT_PATH,
+	FACT_BYTES,
+	FACT_FILE_VERSION,
+	FACT_COMPRESSION,
+	FACT_RECORDER,
+	NR_FACTS,
 };
-
-static void put_text(const struct fact *f, const char *value)
-{
-	if (value && *value)
-		row_put_text(f->out, value, strlen(value));
-	else
-		row_put_null(f->out);
-}
-
-static void put_number(const struct fact *f, uint64_t value)
-{
-	row_put_number(f->out, (int64_t)value);
-}
-
-static bool empty(const struct fact *f)
-{
-	return f->file->about->first > f->file->about->last;
-}
-
-static void put_ts(const struct fact *f)
-{
-	put_number(f, empty(f) ? f->file->about->id.first : f->file->about->first);
-}
-
-static void put_last(const struct fact *f)
-{
-	if (empty(f))
-		row_put_null(f->out);
-	else
-		put_number(f, f->file->about->last);
-}
-
-static void put_kernel(const struct fact *f)
-{
-	put_text(f, f->file->about->id.kernel);
-}
-
-static void put_uname(const struct fact *f)
-{
-	put_text(f, f->trace->dat->uname);
-}
-
-static void put_clock(const struct fact *f)
-{
-	put_text(f, f->file->about->clock);
-}
-
-static void put_wall(const struct fact *f)
-{
-	put_number(f, f->file->about->id.has_wall);
-}
-
-static void put_events(const struct fact *f)
-{
-	put_number(f, f->sum->events);
-}
-
-static void put_lost(const struct fact *f)
-{
-	put_number(f, f->sum->lost);
-}
-
-static void put_gaps(const struct fact *f)
-{
-	put_number(f, f->sum->gaps);
-}
-
-static void put_cpus(const struct fact *f)
-{
-	put_number(f, f->trace->dat->nr_cpus);
-}
-
-static void put_buffers(const struct fact *f)
-{
-	put_number(f, f->trace->nr_buffers);
-}
-
-static void put_damage(const struct fact *f)
-{
-	put_text(f, f->trace->dat->damage.code ? f->trace->dat->damage.text : NULL);
-}
-
-static void put_file(const struct fact *f)
-{
-	const char *slash = strrchr(f->file->path, '/');
-
-	put_text(f, slash ? slash + 1 : f->file->path);
-}
-
-static void put_path(const struct fact *f)
-{
-	put_text(f, f->file->path);
-}
-
-static void put_bytes(const struct fact *f)
-{
-	put_number(f, f->trace->dat->file_size);
-}
-
-static void put_version(const struct fact *f)
-{
-	put_number(f, f->trace->dat->version);
-}
-
-static void put_compression(const struct fact *f)
-{
-	put_text(f, f->trace->dat->compression);
-}
-
-static void put_recorder(const struct fact *f)
-{
-	put_text(f, f->trace->dat->trace_version);
-}
 
 static const struct {
 	const char *name, *type, *about;
-	void (*put)(const struct fact *f);
-	bool counts;
-} facts[] = {
-	{"ts", "INTEGER", "time of the first record", put_ts},
-	{"last", "INTEGER", "time of the last record", put_last},
-	{"kernel", "TEXT", "its release", put_kernel},
-	{"uname", "TEXT", "the machine", put_uname},
-	{"clock", "TEXT", "of the top buffer", put_clock},
-	{"wall", "INTEGER", "1: times are nanoseconds since 1970", put_wall},
-	{"events", "INTEGER", "records, for which all of the file is read", put_events, true},
-	{"lost", "INTEGER", "records that are known to be lost", put_lost, true},
-	{"gaps", "INTEGER", "places where an unknown number is", put_gaps, true},
-	{"cpus", "INTEGER", "of the machine", put_cpus},
-	{"buffers", "INTEGER", "of the trace", put_buffers},
-	{"damage", "TEXT", "what is wrong with the file", put_damage},
-	{"file", "TEXT", "its name", put_file},
-	{"path", "TEXT", "where it is", put_path},
-	{"bytes", "INTEGER", "its size", put_bytes},
-	{"file_version", "INTEGER", "of trace.dat", put_version},
-	{"compression", "TEXT", "none, zlib or zstd", put_compression},
-	{"recorder", "TEXT", "the program that wrote it", put_recorder},
+} facts[NR_FACTS] = {
+	[FACT_TS] = {"ts", "INTEGER", "time of the first record"},
+	[FACT_LAST] = {"last", "INTEGER", "time of the last record"},
+	[FACT_KERNEL] = {"kernel", "TEXT", "its release"},
+	[FACT_UNAME] = {"uname", "TEXT", "the machine"},
+	[FACT_CLOCK] = {"clock", "TEXT", "of the top buffer"},
+	[FACT_WALL] = {"wall", "INTEGER", "1: times are nanoseconds since 1970"},
+	[FACT_EVENTS] = {"events", "INTEGER", "records, for which all of the file is read"},
+	[FACT_LOST] = {"lost", "INTEGER", "records that are known to be lost"},
+	[FACT_GAPS] = {"gaps", "INTEGER", "places where an unknown number is"},
+	[FACT_CPUS] = {"cpus", "INTEGER", "of the machine"},
+	[FACT_BUFFERS] = {"buffers", "INTEGER", "of the trace"},
+	[FACT_DAMAGE] = {"damage", "TEXT", "what is wrong with the file"},
+	[FACT_FILE] = {"file", "TEXT", "its name"},
+	[FACT_PATH] = {"path", "TEXT", "where it is"},
+	[FACT_BYTES] = {"bytes", "INTEGER", "its size"},
+	[FACT_FILE_VERSION] = {"file_version", "INTEGER", "of trace.dat"},
+	[FACT_COMPRESSION] = {"compression", "TEXT", "none, zlib or zstd"},
+	[FACT_RECORDER] = {"recorder", "TEXT", "the program that wrote it"},
 };
-
-#define NR_FACTS (sizeof(facts) / sizeof(facts[0]))
 
 int fleet_trace_columns(struct fleet_columns *c)
 {
@@ -178,24 +77,73 @@ int fleet_trace_columns(struct fleet_columns *c)
 	return 0;
 }
 
+/* Facts for which the whole file has to be read. */
+static bool is_counted(enum fact fact)
+{
+	return fact == FACT_EVENTS || fact == FACT_LOST || fact == FACT_GAPS;
+}
+
+static void put_text(struct row_out *out, const char *value)
+{
+	if (value && *value)
+		row_put_text(out, value, strlen(value));
+	else
+		row_put_null(out);
+}
+
+/* `sum` is made only if the row has a fact that is counted. */
+static void put_fact(struct row_out *out, enum fact fact, const struct fleet_file *file,
+		     const struct spur_trace *t, const struct summary *sum)
+{
+	const struct fleet_about *about = file->about;
+	const struct dat *dat = t->dat;
+	const bool empty = about->first > about->last;
+
+	switch (fact) {
+	case FACT_TS: row_put_number(out, (int64_t)(empty ? about->id.first : about->first)); break;
+	case FACT_LAST:
+		if (empty)
+			row_put_null(out);
+		else
+			row_put_number(out, (int64_t)about->last);
+		break;
+	case FACT_KERNEL: put_text(out, about->id.kernel); break;
+	case FACT_UNAME: put_text(out, dat->uname); break;
+	case FACT_CLOCK: put_text(out, about->clock); break;
+	case FACT_WALL: row_put_number(out, about->id.has_wall); break;
+	case FACT_EVENTS: row_put_number(out, (int64_t)sum->events); break;
+	case FACT_LOST: row_put_number(out, (int64_t)sum->lost); break;
+	case FACT_GAPS: row_put_number(out, (int64_t)sum->gaps); break;
+	case FACT_CPUS: row_put_number(out, dat->nr_cpus); break;
+	case FACT_BUFFERS: row_put_number(out, t->nr_buffers); break;
+	case FACT_DAMAGE: put_text(out, dat->damage.code ? dat->damage.text : NULL); break;
+	case FACT_FILE: put_text(out, file_name_of(file->path)); break;
+	case FACT_PATH: put_text(out, file->path); break;
+	case FACT_BYTES: row_put_number(out, (int64_t)dat->file_size); break;
+	case FACT_FILE_VERSION: row_put_number(out, dat->version); break;
+	case FACT_COMPRESSION: put_text(out, dat->compression); break;
+	case FACT_RECORDER: put_text(out, dat->trace_version); break;
+	case NR_FACTS: break;
+	}
+}
+
 static int trace_row(const struct fleet_file *file, struct spur_trace *t,
 		     const struct fleet_question *q, const volatile int *stop, struct row_out *r)
 {
 	struct summary sum = {0};
-	const struct fact f = {file, t, &sum, r};
 	bool counts = false;
 	int rc = 0;
 
 	for (size_t i = 0; i < q->nr; i++)
 		counts |= q->columns[i] >= NR_FLEET_COLUMNS &&
-			  facts[q->columns[i] - NR_FLEET_COLUMNS].counts;
+			  is_counted((enum fact)(q->columns[i] - NR_FLEET_COLUMNS));
 	if (counts)
 		rc = summary_make(t, 1, stop, &sum);
 	for (size_t i = 0; rc == 0 && i < q->nr; i++) {
 		if (q->columns[i] < NR_FLEET_COLUMNS)
-			put_text(&f, file_value(file, (enum fleet_column)q->columns[i]));
+			put_text(r, file_value(file, (enum fleet_column)q->columns[i]));
 		else
-			facts[q->columns[i] - NR_FLEET_COLUMNS].put(&f);
+			put_fact(r, (enum fact)(q->columns[i] - NR_FLEET_COLUMNS), file, t, &sum);
 	}
 	summary_free(&sum);
 	return rc;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/suggest.h"
 
@@ -90,7 +91,7 @@ static bool take_stat(const char **p, struct diff_required_stat *s)
 	       (start[len] == '.' && len && isdigit((unsigned char)start[len + 1])))
 		len++;
 	*p += len;
-	for (size_t i = 0; i < sizeof(stats) / sizeof(stats[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(stats); i++)
 		if (is_word(start, len, stats[i].name)) {
 			*s = (struct diff_required_stat){stats[i].kind, stats[i].q};
 			return true;
@@ -177,7 +178,7 @@ static int parse_limit(struct diff_requirement *r, const char *p, struct spur_er
 			return 0;
 		return *p ? wrong(err, r->text, "it is a number without a unit") : 0;
 	}
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
 		if (strcmp(p, units[i].name) == 0) {
 			r->limit *= units[i].factor;
 			return 0;
@@ -197,10 +198,10 @@ int diff_requirement_parse(struct diff_requirement *r, const char *text, struct 
 	if (rc < 0)
 		return rc;
 	skip_spaces(&p);
-	while (i < sizeof(operators) / sizeof(operators[0]) &&
+	while (i < ARRAY_SIZE(operators) &&
 	       strncmp(p, operators[i].text, strlen(operators[i].text)) != 0)
 		i++;
-	if (i == sizeof(operators) / sizeof(operators[0]))
+	if (i == ARRAY_SIZE(operators))
 		return wrong(err, text, "<, <=, >, >= or == is missing");
 	r->op = operators[i].op;
 	p += strlen(operators[i].text);

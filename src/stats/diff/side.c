@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "stats/renames.h"
@@ -52,14 +53,7 @@ void diff_cases_free(struct diff_focus *f)
 	}
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-/* When one began and ended. A softirq's latency is what was before it ran. */
+/* Sets begin and end of a case. The latency of a softirq is the time before it ran. */
 static void set_span(const struct latency *l, struct diff_case *c)
 {
 	const uint64_t ts = (uint64_t)row_number(&l->opt.table->columns[0], c->worst->row);
@@ -69,7 +63,7 @@ static void set_span(const struct latency *l, struct diff_case *c)
 	if (strcmp(l->opt.kind->name, "softirq") == 0)
 		c->from -= value < ts ? value : ts;
 	else
-		c->to = plus(ts, value);
+		c->to = u64_add(ts, value);
 }
 
 static int make_cases(struct around *a, struct diff_focus *f)
@@ -90,8 +84,9 @@ static int make_cases(struct around *a, struct diff_focus *f)
 		c->has_task = l->opt.kind != &latency_of_pairs;
 		set_span(l, c);
 		a->any = true;
-		a->until = plus(c->to, a->d->opt.around) > a->until ? plus(c->to, a->d->opt.around)
-								    : a->until;
+		a->until = u64_add(c->to, a->d->opt.around) > a->until
+				   ? u64_add(c->to, a->d->opt.around)
+				   : a->until;
 	}
 	return 0;
 }
@@ -136,7 +131,7 @@ static void add_stretch(struct around *a, struct diff_case *c, struct diff_stret
 	const uint64_t from = c->from > around ? c->from - around : 0;
 	struct diff_stretch *slot;
 
-	if (s.to < from || s.from > plus(c->to, around))
+	if (s.to < from || s.from > u64_add(c->to, around))
 		return;
 	s.name = name_of(a, c, &s);
 	if (!s.name)
@@ -156,8 +151,7 @@ static void add_stretch(struct around *a, struct diff_case *c, struct diff_stret
 static void add_interval(struct around *a, uint64_t ts, int64_t dur, int64_t cpu, int64_t pid,
 			 const char *name, enum diff_layer layer)
 {
-	const struct diff_stretch s = {ts,   dur > 0 ? plus(ts, (uint64_t)dur) : ts, cpu, pid, name,
-				       layer};
+	const struct diff_stretch s = {ts, row_end_of(ts, dur), cpu, pid, name, layer};
 
 	vec_each (f, &a->d->focus)
 		vec_each (c, &(*f)->cases[a->side])
@@ -195,31 +189,22 @@ static int by_time(const void *a, const void *b)
 
 static int read_around(struct around *a, struct spur_trace *t, struct spur_error *err)
 {
-	static const struct {
-		const struct table *table;
-		void (*take)(void *arg, const void *row);
-	} sources[] = {{&slices_table, take_case_slice},
-		       {&irqs_table, take_irq},
-		       {&softirqs_table, take_softirq}};
+	static const struct feed_table sources[] = {{&slices_table, take_case_slice},
+						    {&irqs_table, take_irq},
+						    {&softirqs_table, take_softirq}};
 	struct walk_options opt = a->d->opt.walk;
 	struct feed *feed;
-	int rc = 0;
+	int rc;
 
 	/* Slices around a case may have begun long before it. */
 	opt.cpus = NULL;
 	opt.since = 0;
 	opt.until = a->until;
-	feed = feed_new(t, &opt, err);
-	if (!feed)
-		return -ENOMEM;
+	feed = feed_new(t, &opt);
 	renames_init(&a->renames, t->events);
-	for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++)
-		if (table_possible(sources[i].table, t))
-			rc = feed_add(feed, sources[i].table, sources[i].take, a, err);
-	if (rc == 0)
-		rc = renames_watch(&a->renames, feed, err);
-	if (rc == 0)
-		rc = feed_run(feed, err);
+	feed_add_possible(feed, sources, ARRAY_SIZE(sources), a);
+	renames_watch(&a->renames, feed);
+	rc = feed_run(feed, err);
 	feed_free(feed);
 	if (rc == 0)
 		rc = a->renames.rc;
@@ -665,7 +650,9 @@ static int add_dist(struct reader *r, unsigned int i, const struct table *t, str
 				latency_column(f->kind, t, "cpu", 3)};
 	r->s->has[i] = true;
 	rc = latency_init(&r->s->latency[i], &opt, err);
-	return rc < 0 ? rc : feed_add(feed, t, latency_row, &r->s->latency[i], err);
+	if (rc == 0)
+		feed_add(feed, t, latency_row, &r->s->latency[i]);
+	return rc;
 }
 
 static int add_focus(struct reader *r, struct diff_focus *f, const struct table *t,
@@ -686,18 +673,17 @@ static int add_focus(struct reader *r, struct diff_focus *f, const struct table 
 			      : NULL;
 	f->ready[side] = true;
 	rc = latency_init(&f->latency[side], &opt, err);
-	return rc < 0 ? rc : feed_add(feed, t, latency_row, &f->latency[side], err);
+	if (rc == 0)
+		feed_add(feed, t, latency_row, &f->latency[side]);
+	return rc;
 }
 
 static int add_tables(struct reader *r, struct whose *whose, struct pairs *pairs, struct feed *feed,
 		      struct spur_error *err)
 {
-	static const struct {
-		const struct table *table;
-		void (*take)(void *arg, const void *row);
-	} sums[] = {{&slices_table, take_slice},
-		    {&states_table, take_state},
-		    {&wakeups_table, take_wakeup}};
+	static const struct feed_table sums[] = {{&slices_table, take_slice},
+						 {&states_table, take_state},
+						 {&wakeups_table, take_wakeup}};
 	int rc = 0;
 
 	for (unsigned int i = 0; rc == 0 && i < r->d->nr_dists; i++) {
@@ -713,9 +699,7 @@ static int add_tables(struct reader *r, struct whose *whose, struct pairs *pairs
 		if (t)
 			rc = add_focus(r, r->d->focus.at[i], t, feed, err);
 	}
-	for (size_t i = 0; rc == 0 && i < sizeof(sums) / sizeof(sums[0]); i++)
-		if (table_possible(sums[i].table, r->s->trace))
-			rc = feed_add(feed, sums[i].table, sums[i].take, r, err);
+	feed_add_possible(feed, sums, ARRAY_SIZE(sums), r);
 	return rc;
 }
 
@@ -743,9 +727,7 @@ static int make_tables(struct reader *r, struct pairs *pairs, struct spur_error 
 
 	/* What begins on a wanted CPU may end on another one, so rows are selected, not records. */
 	opt.cpus = NULL;
-	feed = feed_new(r->s->trace, &opt, err);
-	if (!feed)
-		return -ENOMEM;
+	feed = feed_new(r->s->trace, &opt);
 	rc = add_tables(r, whose, pairs, feed, err);
 	if (rc == 0)
 		rc = feed_run(feed, err);

@@ -95,6 +95,19 @@ void hook_put(const struct hook *h, struct buf *out)
 		   h->end.name, h->end.field, or_null(h->flags));
 }
 
+int hook_put_all(const char *const *texts, size_t n, struct buf *out, struct spur_error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct hook h;
+		int rc = hook_parse(&h, texts[i], strlen(texts[i]), err);
+
+		if (rc < 0)
+			return rc;
+		hook_put(&h, out);
+	}
+	return 0;
+}
+
 void hook_put_stored(const struct dat *d, struct buf *out)
 {
 	for (size_t i = 0; i < d->nr_options; i++) {

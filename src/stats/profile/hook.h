@@ -43,6 +43,9 @@ int hook_parse(struct hook *h, const char *text, size_t len, struct spur_error *
 /* Appends the line that trace-cmd shows for every hook before anything else. */
 void hook_put(const struct hook *h, struct buf *out);
 
+/* The same for all of some texts; -EINVAL with words when one is no hook. */
+int hook_put_all(const char *const *texts, size_t n, struct buf *out, struct spur_error *err);
+
 /* The same for all hooks stored in a file; what is no hook is left out. */
 void hook_put_stored(const struct dat *d, struct buf *out);
 

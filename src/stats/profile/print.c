@@ -10,19 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/profile/store.h"
+#include "base/nanoseconds.h"
 #include "event/names.h"
+#include "stats/profile/store.h"
 #include "table/spans.h"
 
-#define INDENT	     5
-#define MAX_FORKS    60 /* real stacks have fewer frames; `open` below has a bit for each */
-#define NSEC_PER_SEC 1000000000u
+#define INDENT	  5
+#define MAX_FORKS 60 /* real stacks have fewer frames; `open` below has a bit for each */
 
 /* Seconds and microseconds. As in trace-cmd, rounding does not carry into the seconds. */
 static void put_time(struct buf *out, uint64_t ts)
 {
-	buf_printf(out, "%llu.%06llu", (unsigned long long)(ts / NSEC_PER_SEC),
-		   (unsigned long long)((ts % NSEC_PER_SEC + 500) / 1000));
+	buf_printf(out, "%llu.%06llu", (unsigned long long)(ts / NS_PER_S),
+		   (unsigned long long)((ts % NS_PER_S + 500) / 1000));
 }
 
 /* ---- trees of callers ---- */
@@ -360,7 +360,7 @@ static void put_entry(const struct entry *e, struct buf *out)
 	put_stacks(e, out);
 }
 
-static void put_entries(const struct task *t, struct buf *out)
+static void put_entries(const struct profile_task *t, struct buf *out)
 {
 	const struct entry **sorted = malloc((t->nr_entries + 1) * sizeof(*sorted));
 	size_t n = 0;
@@ -379,7 +379,7 @@ static void put_entries(const struct task *t, struct buf *out)
 
 /* ---- tasks ---- */
 
-static void put_task(const struct task *t, struct buf *out)
+static void put_task(const struct profile_task *t, struct buf *out)
 {
 	size_t len;
 
@@ -393,7 +393,7 @@ static void put_task(const struct task *t, struct buf *out)
 	put_entries(t, out);
 }
 
-static void put_group(const struct task *t, struct buf *out)
+static void put_group(const struct profile_task *t, struct buf *out)
 {
 	buf_printf(out, "\ngroup: %s\n", t->comm);
 	put_entries(t, out);
@@ -401,27 +401,28 @@ static void put_group(const struct task *t, struct buf *out)
 
 static int compare_pids(const void *a, const void *b)
 {
-	const struct task *x = *(const struct task *const *)a;
-	const struct task *y = *(const struct task *const *)b;
+	const struct profile_task *x = *(const struct profile_task *const *)a;
+	const struct profile_task *y = *(const struct profile_task *const *)b;
 
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
 static int compare_names(const void *a, const void *b)
 {
-	const struct task *x = *(const struct task *const *)a;
-	const struct task *y = *(const struct task *const *)b;
+	const struct profile_task *x = *(const struct profile_task *const *)a;
+	const struct profile_task *y = *(const struct profile_task *const *)b;
 
 	return strcmp(x->comm, y->comm);
 }
 
-static void put_tasks(const struct task *first, size_t n, int (*order)(const void *, const void *),
-		      void (*put)(const struct task *, struct buf *), struct buf *out)
+static void put_tasks(const struct profile_task *first, size_t n,
+		      int (*order)(const void *, const void *),
+		      void (*put)(const struct profile_task *, struct buf *), struct buf *out)
 {
-	const struct task **sorted = malloc((n + 1) * sizeof(*sorted));
+	const struct profile_task **sorted = malloc((n + 1) * sizeof(*sorted));
 	size_t k = 0;
 
-	for (const struct task *t = first; sorted && t; t = t->next)
+	for (const struct profile_task *t = first; sorted && t; t = t->next)
 		sorted[k++] = t;
 	if (sorted)
 		qsort(sorted, k, sizeof(*sorted), order);
@@ -430,7 +431,7 @@ static void put_tasks(const struct task *first, size_t n, int (*order)(const voi
 	free(sorted);
 }
 
-static void put_global(const struct task *t, struct buf *out)
+static void put_global(const struct profile_task *t, struct buf *out)
 {
 	if (!t || !t->entries)
 		return;
@@ -469,7 +470,7 @@ static void put_cpus(const struct scope *s, struct buf *out)
 /* ---- groups ---- */
 
 /* Values that tell a group's tasks apart are of no use in it. */
-static struct entry *entry_of_group(struct task *group, const struct entry *e)
+static struct entry *entry_of_group(struct profile_task *group, const struct entry *e)
 {
 	switch (e->watch->kind) {
 	case WATCH_WAKEUP: return entry_find(group, e->watch, 0, 0);
@@ -478,7 +479,7 @@ static struct entry *entry_of_group(struct task *group, const struct entry *e)
 	}
 }
 
-static void group_task(struct task *group, struct task *t)
+static void group_task(struct profile_task *group, struct profile_task *t)
 {
 	t->grouped = true;
 	for (const struct entry *e = t->entries; e; e = e->next) {
@@ -498,16 +499,17 @@ static void group_task(struct task *group, struct task *t)
 
 static void group_tasks(struct scope *s)
 {
-	struct task **sorted = malloc((s->nr_tasks + 1) * sizeof(*sorted));
+	struct profile_task **sorted = malloc((s->nr_tasks + 1) * sizeof(*sorted));
 	size_t n = 0;
 
-	for (struct task *t = s->tasks; sorted && t; t = t->next)
+	for (struct profile_task *t = s->tasks; sorted && t; t = t->next)
 		sorted[n++] = t;
 	/* Of equal maxima the one of the smallest pid is shown. */
 	if (sorted)
 		qsort(sorted, n, sizeof(*sorted), compare_pids);
 	for (size_t i = 0; i < n; i++) {
-		struct task *group = sorted[i]->named ? task_group(s, sorted[i]->comm) : NULL;
+		struct profile_task *group =
+			sorted[i]->named ? task_group(s, sorted[i]->comm) : NULL;
 
 		if (group)
 			group_task(group, sorted[i]);

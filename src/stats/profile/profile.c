@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "stats/profile/store.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "scan/scan.h"
 
@@ -32,7 +33,7 @@ static uint64_t number(const struct watch *w, const struct event_field *f,
 	return f ? record_uint(w->event->events, r, f->offset, f->size) : 0;
 }
 
-static void learn_comm(struct task *t, const struct watch *w, const struct event_field *f,
+static void learn_comm(struct profile_task *t, const struct watch *w, const struct event_field *f,
 		       const struct spur_record *r)
 {
 	size_t size;
@@ -54,7 +55,8 @@ static void count_stack(struct entry *e, const struct stack *stack, uint64_t dur
 }
 
 /* Ends what has begun last at that watch with that value; the entry it was counted in, or NULL. */
-static struct entry *finish(struct task *t, struct watch *begun, uint64_t search, uint64_t ts)
+static struct entry *finish(struct profile_task *t, struct watch *begun, uint64_t search,
+			    uint64_t ts)
 {
 	struct start *st = begun ? start_find(t, begun, search) : NULL;
 	struct entry *e = st ? entry_find(t, begun, search, st->value) : NULL;
@@ -74,18 +76,18 @@ static struct entry *finish(struct task *t, struct watch *begun, uint64_t search
 }
 
 /* The task that a pair's record is about. */
-static struct task *task_of(struct scope *s, struct task *current, const struct watch *w,
-			    const struct spur_record *r)
+static struct profile_task *task_of(struct scope *s, struct profile_task *current,
+				    const struct watch *w, const struct spur_record *r)
 {
 	if (w->global)
 		return w->pinned ? task_of_cpu(s, r->cpu) : task_of_all(s);
 	return w->pid ? task_find(s, (int)number(w, w->pid, r)) : current;
 }
 
-static struct task *end(struct scope *s, struct task *current, struct watch *w,
-			const struct spur_record *r)
+static struct profile_task *end(struct scope *s, struct profile_task *current, struct watch *w,
+				const struct spur_record *r)
 {
-	struct task *t = task_of(s, current, w, r);
+	struct profile_task *t = task_of(s, current, w, r);
 
 	if (t) {
 		t->last_entry = finish(t, w->start, number(w, w->start_match, r), r->ts);
@@ -94,10 +96,10 @@ static struct task *end(struct scope *s, struct task *current, struct watch *w,
 	return t;
 }
 
-static struct task *begin(struct scope *s, struct task *current, struct watch *w,
-			  const struct spur_record *r)
+static struct profile_task *begin(struct scope *s, struct profile_task *current, struct watch *w,
+				  const struct spur_record *r)
 {
-	struct task *t = task_of(s, current, w, r);
+	struct profile_task *t = task_of(s, current, w, r);
 	uint64_t value = number(w, w->end_match, r);
 
 	if (t) {
@@ -107,7 +109,7 @@ static struct task *begin(struct scope *s, struct task *current, struct watch *w
 	return t;
 }
 
-static void handle_pair(struct scope *s, struct task *current, struct watch *w,
+static void handle_pair(struct scope *s, struct profile_task *current, struct watch *w,
 			const struct spur_record *r)
 {
 	uint64_t value;
@@ -126,12 +128,12 @@ static void handle_pair(struct scope *s, struct task *current, struct watch *w,
 		current->last_entry->f.count++;
 }
 
-static void handle_switch(struct scope *s, struct task *current, struct watch *w,
+static void handle_switch(struct scope *s, struct profile_task *current, struct watch *w,
 			  const struct spur_record *r)
 {
 	int prev_pid = (int)number(w, w->pid, r), next_pid = (int)number(w, w->end_match, r);
 	uint64_t state = number(w, w->data, r) & REAL_STATES;
-	struct task *prev = task_find(s, prev_pid), *next;
+	struct profile_task *prev = task_find(s, prev_pid), *next;
 
 	if (prev) {
 		learn_comm(prev, w, w->comm, r);
@@ -148,11 +150,11 @@ static void handle_switch(struct scope *s, struct task *current, struct watch *w
 	finish(next, w, (uint32_t)next_pid, r->ts);
 }
 
-static void handle_wakeup(struct scope *s, struct task *current, struct watch *w,
+static void handle_wakeup(struct scope *s, struct profile_task *current, struct watch *w,
 			  const struct spur_record *r)
 {
 	int pid = (int)number(w, w->pid, r);
-	struct task *t;
+	struct profile_task *t;
 
 	if (w->data && !number(w, w->data, r))
 		return;
@@ -174,11 +176,11 @@ static void handle_wakeup(struct scope *s, struct task *current, struct watch *w
 	t->last_entry = NULL;
 }
 
-static void handle_stack(struct scope *s, struct task *current, struct watch *w,
+static void handle_stack(struct scope *s, struct profile_task *current, struct watch *w,
 			 const struct spur_record *r)
 {
 	struct profile *p = s->profile;
-	struct task *t = current->proxy ? current->proxy : current;
+	struct profile_task *t = current->proxy ? current->proxy : current;
 	uint32_t offset = w->data->offset;
 	const struct stack *stack = NULL;
 
@@ -202,10 +204,10 @@ static void handle_stack(struct scope *s, struct task *current, struct watch *w,
 	t->last_entry = NULL;
 }
 
-static void handle_graph_entry(struct scope *s, struct task *current, struct watch *w,
+static void handle_graph_entry(struct scope *s, struct profile_task *current, struct watch *w,
 			       const struct spur_record *r)
 {
-	struct task *t = begin(s, current, w, r);
+	struct profile_task *t = begin(s, current, w, r);
 
 	if (!t)
 		return;
@@ -218,19 +220,19 @@ static void handle_graph_entry(struct scope *s, struct task *current, struct wat
 	t->last_start = NULL;
 }
 
-static void handle_graph_exit(struct scope *s, struct task *current, struct watch *w,
+static void handle_graph_exit(struct scope *s, struct profile_task *current, struct watch *w,
 			      const struct spur_record *r)
 {
-	struct task *t = end(s, current, w, r);
+	struct profile_task *t = end(s, current, w, r);
 
 	if (t)
 		t->last_entry = NULL;
 }
 
-static void handle_exec(struct scope *s, struct task *current, struct watch *w,
+static void handle_exec(struct scope *s, struct profile_task *current, struct watch *w,
 			const struct spur_record *r)
 {
-	struct task *t = w->data ? task_find(s, (int)number(w, w->data, r)) : current;
+	struct profile_task *t = w->data ? task_find(s, (int)number(w, w->data, r)) : current;
 
 	/* Its new name comes with the next scheduler event. */
 	if (t)
@@ -413,7 +415,7 @@ static bool add_known(struct binding *b, struct profile *p)
 		if (known_events[i].data)
 			known[i]->data = event_field_find(e, known_events[i].data);
 	}
-	for (size_t i = 0; i < sizeof(known_pairs) / sizeof(known_pairs[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(known_pairs); i++) {
 		struct watch *start = known[known_pairs[i].start], *end = known[known_pairs[i].end];
 		struct pair how = known_pairs[i].how;
 
@@ -598,7 +600,7 @@ void profile_record(struct profile *p, const struct spur_trace *t, struct event 
 {
 	struct scope *s = find_scope(p, t, r->buffer);
 	struct watch *w;
-	struct task *task;
+	struct profile_task *task;
 	uint64_t stack;
 
 	if (!s)

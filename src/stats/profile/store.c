@@ -21,9 +21,9 @@ static void *drop(struct profile *p)
 
 /* ---- tasks ---- */
 
-static struct task *new_task(struct scope *s, int pid)
+static struct profile_task *new_task(struct scope *s, int pid)
 {
-	struct task *t = arena_alloc(&s->profile->arena, sizeof(*t));
+	struct profile_task *t = arena_alloc(&s->profile->arena, sizeof(*t));
 
 	if (!t)
 		return drop(s->profile);
@@ -32,10 +32,10 @@ static struct task *new_task(struct scope *s, int pid)
 	return t;
 }
 
-struct task *task_find(struct scope *s, int pid)
+struct profile_task *task_find(struct scope *s, int pid)
 {
 	struct profile *p = s->profile;
-	struct task *t;
+	struct profile_task *t;
 	uint64_t hash;
 
 	if (s->last && s->last->pid == pid)
@@ -56,7 +56,7 @@ struct task *task_find(struct scope *s, int pid)
 	return s->last = t;
 }
 
-void task_name(struct task *t, const char *name, size_t len)
+void task_name(struct profile_task *t, const char *name, size_t len)
 {
 	len = strnlen(name, len < COMM_MAX ? len : COMM_MAX);
 	if (!t->comm || t->comm_room <= len) {
@@ -75,7 +75,7 @@ void task_name(struct task *t, const char *name, size_t len)
 	t->named = true;
 }
 
-struct task *task_of_all(struct scope *s)
+struct profile_task *task_of_all(struct scope *s)
 {
 	static const char name[] = "Global Events";
 
@@ -104,7 +104,7 @@ static struct cpu_state *cpu_find(struct scope *s, uint32_t cpu)
 	return c;
 }
 
-struct task *task_of_cpu(struct scope *s, uint32_t cpu)
+struct profile_task *task_of_cpu(struct scope *s, uint32_t cpu)
 {
 	struct cpu_state *c = cpu_find(s, cpu);
 	char name[40];
@@ -121,11 +121,11 @@ struct task *task_of_cpu(struct scope *s, uint32_t cpu)
 	return c->task;
 }
 
-struct task *task_group(struct scope *s, const char *comm)
+struct profile_task *task_group(struct scope *s, const char *comm)
 {
 	struct profile *p = s->profile;
 	uint64_t hash = hash_bytes(&p->seed, comm, strlen(comm));
-	struct task *g;
+	struct profile_task *g;
 
 	hash = hash_add(&p->seed, hash, (uintptr_t)s);
 	for (g = map_get(&p->groups, hash); g; g = g->same)
@@ -145,7 +145,7 @@ struct task *task_group(struct scope *s, const char *comm)
 }
 
 /* What a task has at a watch; both are places in our own memory, which a file cannot choose. */
-static uint64_t hash_at(const struct task *t, const struct watch *w, uint64_t search)
+static uint64_t hash_at(const struct profile_task *t, const struct watch *w, uint64_t search)
 {
 	uint64_t place = (uint64_t)(uintptr_t)t ^ (uint64_t)(uintptr_t)w << 32;
 
@@ -154,7 +154,7 @@ static uint64_t hash_at(const struct task *t, const struct watch *w, uint64_t se
 
 /* ---- entries ---- */
 
-struct entry *entry_find(struct task *t, struct watch *w, uint64_t search, uint64_t value)
+struct entry *entry_find(struct profile_task *t, struct watch *w, uint64_t search, uint64_t value)
 {
 	struct profile *p = t->scope->profile;
 	uint64_t hash = hash_at(t, w, search);
@@ -254,7 +254,8 @@ struct stack_use *stack_use_find(struct entry *e, const struct stack *stack)
 
 /* ---- what has begun ---- */
 
-static struct start_key *key_find(struct task *t, const struct watch *w, uint64_t search, bool add)
+static struct start_key *key_find(struct profile_task *t, const struct watch *w, uint64_t search,
+				  bool add)
 {
 	struct profile *p = t->scope->profile;
 	uint64_t hash = hash_at(t, w, search);
@@ -286,7 +287,7 @@ static struct start *new_start(struct profile *p)
 	return st ? st : drop(p);
 }
 
-struct start *start_add(struct task *t, const struct watch *w, const struct spur_record *r,
+struct start *start_add(struct profile_task *t, const struct watch *w, const struct spur_record *r,
 			uint64_t search, uint64_t value)
 {
 	struct cpu_state *cpu = w->pinned ? cpu_find(t->scope, r->cpu) : NULL;
@@ -316,7 +317,7 @@ struct start *start_add(struct task *t, const struct watch *w, const struct spur
 	return st;
 }
 
-struct start *start_find(struct task *t, const struct watch *w, uint64_t search)
+struct start *start_find(struct profile_task *t, const struct watch *w, uint64_t search)
 {
 	struct start_key *k = key_find(t, w, search, false);
 

@@ -24,7 +24,7 @@
 #include "base/vec.h"
 
 struct scope;
-struct task;
+struct profile_task;
 struct watch;
 
 /* What an entry's name looks like, and where it goes in a task's list. */
@@ -37,7 +37,7 @@ enum watch_kind {
 	WATCH_SYSCALL,
 };
 
-typedef void watch_handler(struct scope *s, struct task *current, struct watch *w,
+typedef void watch_handler(struct scope *s, struct profile_task *current, struct watch *w,
 			   const struct spur_record *r);
 
 struct watch {
@@ -76,7 +76,7 @@ struct stack_use {
 
 struct entry {
 	struct entry *same, *next; /* next: of the same task */
-	const struct task *task;
+	const struct profile_task *task;
 	struct watch *watch;
 	uint64_t search, value;
 	struct figures f;
@@ -93,7 +93,7 @@ struct start_list {
 /* What has begun in one task, at one watch, with one value: the last one ends first. */
 struct start_key {
 	struct start_key *same;
-	struct task *task;
+	struct profile_task *task;
 	const struct watch *watch;
 	uint64_t search;
 	struct start *newest, *oldest;
@@ -111,8 +111,8 @@ struct start {
 	uint64_t stack_ts;
 };
 
-struct task {
-	struct task *same, *next; /* next: of the same scope */
+struct profile_task {
+	struct profile_task *same, *next; /* next: of the same scope */
 	struct scope *scope;
 	int pid; /* negative when it stands for no task */
 	bool sleeping;
@@ -124,7 +124,7 @@ struct task {
 	size_t nr_entries;
 
 	/* What a stack that follows belongs to. */
-	struct task *proxy;
+	struct profile_task *proxy;
 	struct start *last_start;
 	struct entry *last_entry;
 
@@ -137,7 +137,7 @@ struct task {
 /* One CPU of a scope. */
 struct cpu_state {
 	uint32_t cpu;
-	struct task *task; /* for what is global and pinned; NULL until needed */
+	struct profile_task *task; /* for what is global and pinned; NULL until needed */
 	struct start_list starts;
 	struct cpu_state *next; /* in no order */
 };
@@ -146,12 +146,12 @@ struct scope {
 	struct profile *profile;
 	struct binding *binding;
 	uint32_t buffer;
-	struct task *tasks;
+	struct profile_task *tasks;
 	size_t nr_tasks;
-	struct task *groups;
+	struct profile_task *groups;
 	size_t nr_groups;
-	struct task *last; /* found last */
-	struct task *global;
+	struct profile_task *last; /* found last */
+	struct profile_task *global;
 	struct cpu_state *cpus;
 	struct map by_cpu;
 	struct start_list migrating;
@@ -185,22 +185,22 @@ struct profile {
 
 /* ---- the store; all return NULL beyond the memory limit ---- */
 
-struct task *task_find(struct scope *s, int pid);
-struct task *task_of_all(struct scope *s);
-struct task *task_of_cpu(struct scope *s, uint32_t cpu);
-struct task *task_group(struct scope *s, const char *comm);
-void task_name(struct task *t, const char *name, size_t len);
+struct profile_task *task_find(struct scope *s, int pid);
+struct profile_task *task_of_all(struct scope *s);
+struct profile_task *task_of_cpu(struct scope *s, uint32_t cpu);
+struct profile_task *task_group(struct scope *s, const char *comm);
+void task_name(struct profile_task *t, const char *name, size_t len);
 
-struct entry *entry_find(struct task *t, struct watch *w, uint64_t search, uint64_t value);
+struct entry *entry_find(struct profile_task *t, struct watch *w, uint64_t search, uint64_t value);
 void figures_add(struct figures *f, uint64_t duration, uint64_t ts);
 void figures_merge(struct figures *sum, const struct figures *f);
 
 const struct stack *stack_keep(struct profile *p, const uint8_t *data, size_t size);
 struct stack_use *stack_use_find(struct entry *e, const struct stack *stack);
 
-struct start *start_add(struct task *t, const struct watch *w, const struct spur_record *r,
+struct start *start_add(struct profile_task *t, const struct watch *w, const struct spur_record *r,
 			uint64_t search, uint64_t value);
-struct start *start_find(struct task *t, const struct watch *w, uint64_t search);
+struct start *start_find(struct profile_task *t, const struct watch *w, uint64_t search);
 void start_drop(struct start *st);
 
 /* Drops what has begun on a CPU, and what may have ended there, because events were lost. */

@@ -13,6 +13,7 @@
 #include "table/spans.h"
 #include "stats/renames.h"
 #include "stats/why/reader.h"
+#include "base/array.h"
 #include "base/vec.h"
 
 #define FIRST_SPAN 2000000u /* ns */
@@ -98,17 +99,12 @@ static int find_pieces(const struct why_reader *r)
 					     "sched:sched_migrate_task"};
 	struct moves m = {.r = r};
 	struct feed *f = why_feed(r);
-	int rc = 0;
+	int rc;
 
-	if (!f)
-		return r->err->code;
 	add_piece(&m, r->why->from, r->why->cpu);
-	for (size_t i = 0; rc == 0 && i < sizeof(events) / sizeof(events[0]); i++)
-		rc = feed_watch(f, events[i], take_move, &m, r->err);
-	if (rc < 0)
-		feed_free(f);
-	else
-		rc = why_run(r, f, r->why->from, r->why->to, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		feed_watch(f, events[i], take_move, &m);
+	rc = why_run(r, f, r->why->from, r->why->to, NULL);
 	if (m.full)
 		why_note(r->why,
 			 "it was moved more than %d times; where to after that is not "
@@ -212,7 +208,7 @@ static void add_interrupt(struct shares *s, uint64_t ts, int64_t dur, int64_t cp
 		if (p->cpu != cpu)
 			continue;
 		ns += why_overlap(ts, dur, p->from, p->to);
-		inside |= ts < p->to && why_end_of(ts, dur) > p->from;
+		inside |= ts < p->to && row_end_of(ts, dur) > p->from;
 	}
 	if (!inside)
 		return;
@@ -283,29 +279,16 @@ static bool is_covered(const struct shares *s)
 
 static int read_shares(struct shares *s, uint64_t since)
 {
-	static const struct {
-		const struct table *table;
-		void (*take)(void *arg, const void *row);
-	} sources[] = {{&slices_table, take_slice},
-		       {&irqs_table, take_irq},
-		       {&softirqs_table, take_softirq},
-		       {&why_losses_table, take_loss}};
+	static const struct feed_table sources[] = {{&slices_table, take_slice},
+						    {&irqs_table, take_irq},
+						    {&softirqs_table, take_softirq},
+						    {&why_losses_table, take_loss}};
 	struct feed *f = why_feed(s->r);
-	int rc = 0;
 
-	if (!f)
-		return s->r->err->code;
-	for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++)
-		if (table_possible(sources[i].table, s->r->trace))
-			rc = feed_add(f, sources[i].table, sources[i].take, s, s->r->err);
-	if (rc == 0)
-		rc = renames_watch(&s->renames, f, s->r->err);
-	if (rc < 0) {
-		feed_free(f);
-		return rc;
-	}
+	feed_add_possible(f, sources, ARRAY_SIZE(sources), s);
+	renames_watch(&s->renames, f);
 	/* Records of a little later may show who ran by then. */
-	return why_run(s->r, f, since, why_plus(s->r->why->to, WALK_REACH), NULL);
+	return why_run(s->r, f, since, u64_add(s->r->why->to, WALK_REACH), NULL);
 }
 
 /* Notes why a share is unknown; losses have been noted already. */

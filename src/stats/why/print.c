@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "stats/why/reader.h"
+#include "base/array.h"
 #include "base/json.h"
 #include "base/vec.h"
 
@@ -376,7 +377,7 @@ static void put_chain(const struct words *t)
 	}
 	vec_each (l, &w->links)
 		put_link(t, l);
-	if (w->links.n && w->end < sizeof(ends) / sizeof(ends[0]) && ends[w->end]) {
+	if (w->links.n && w->end < ARRAY_SIZE(ends) && ends[w->end]) {
 		begin_line(t, 2);
 		buf_printf(t->to, "%s\n", ends[w->end]);
 	}
@@ -485,207 +486,148 @@ void why_text(const struct why *w, unsigned int indent, struct buf *to)
 
 /* ---- JSON ---- */
 
-struct object {
-	struct buf *to;
-	bool some; /* members so far */
-};
-
-static struct object open_object(struct buf *to)
+static void put_number(struct json_writer *j, const char *key, int64_t value)
 {
-	buf_putc(to, '{');
-	return (struct object){to, false};
-}
-
-static void member(struct object *o, const char *text)
-{
-	buf_puts(o->to, o->some ? ", " : "");
-	buf_json_string(o->to, text, strlen(text));
-	buf_puts(o->to, ": ");
-	o->some = true;
-}
-
-static void member_text(struct object *o, const char *key, const char *value)
-{
-	member(o, key);
-	if (value)
-		buf_json_string(o->to, value, strlen(value));
-	else
-		buf_puts(o->to, "null");
-}
-
-static void member_number(struct object *o, const char *key, int64_t value)
-{
-	member(o, key);
+	json_key(j, key);
 	if (value == ROW_NULL)
-		buf_puts(o->to, "null");
+		json_put_raw(j, "null");
 	else
-		buf_i64(o->to, value);
+		json_put_i64(j, value);
 }
 
-static void member_amount(struct object *o, const char *key, uint64_t value)
-{
-	member(o, key);
-	buf_u64(o->to, value);
-}
-
-static void member_bool(struct object *o, const char *key, bool value)
-{
-	member(o, key);
-	buf_puts(o->to, value ? "true" : "false");
-}
-
-static void member_frames(struct object *o, const char *key, const char *stack)
+static void put_frames(struct json_writer *j, const char *stack)
 {
 	size_t left = stack ? strlen(stack) : 0, len;
 
 	if (!stack)
 		return;
-	member(o, key);
-	buf_putc(o->to, '[');
+	json_array(json_key(j, "stack"));
 	while (left) {
 		const char *frame = why_frame(stack, &left, &len);
 
-		buf_json_string(o->to, frame, len);
-		buf_puts(o->to, left ? ", " : "");
+		json_put_bytes(j, frame, len);
 	}
-	buf_putc(o->to, ']');
+	json_end_array(j);
 }
 
-static void json_call(struct object *o, const struct why_call *c)
+static void json_call(struct json_writer *j, const struct why_call *c)
 {
 	static const char *const known[] = {
 		[WHY_NONE] = "none", [WHY_UNKNOWN] = "unknown", [WHY_UNRECORDED] = "not recorded"};
-	struct object in;
 
+	json_key(j, "call");
 	if (c->known != WHY_FOUND) {
-		member_text(o, "call", known[c->known]);
+		json_put_text(j, known[c->known]);
 		return;
 	}
-	member(o, "call");
-	in = open_object(o->to);
-	member_text(&in, "name", c->name);
-	member_number(&in, "nr", c->nr);
-	member_text(&in, "args", c->args);
-	member_amount(&in, "entered", c->ts);
-	buf_putc(o->to, '}');
+	json_object(j);
+	json_put_text(json_key(j, "name"), c->name);
+	put_number(j, "nr", c->nr);
+	json_put_text(json_key(j, "args"), c->args);
+	json_put_u64(json_key(j, "entered"), c->ts);
+	json_end_object(j);
 }
 
-static void json_request(struct object *o, const struct why_request *r)
+static void json_request(struct json_writer *j, const struct why_request *r)
 {
-	struct object in;
-
 	if (!r->found)
 		return;
-	member(o, "request");
-	in = open_object(o->to);
-	member_text(&in, "device", r->device);
-	member_text(&in, "rwbs", r->rwbs);
-	member_number(&in, "sector", r->sector);
-	member_number(&in, "bytes", r->bytes);
-	member_number(&in, "dur", r->dur);
-	member_number(&in, "pid", r->pid);
-	buf_putc(o->to, '}');
+	json_object(json_key(j, "request"));
+	json_put_text(json_key(j, "device"), r->device);
+	json_put_text(json_key(j, "rwbs"), r->rwbs);
+	put_number(j, "sector", r->sector);
+	put_number(j, "bytes", r->bytes);
+	put_number(j, "dur", r->dur);
+	put_number(j, "pid", r->pid);
+	json_end_object(j);
 }
 
-static void json_wake(struct object *o, const struct why_wake *w)
+static void json_wake(struct json_writer *j, const struct why_wake *w)
 {
 	static const char *const contexts[] = {[WHY_IN_TASK] = "task",
 					       [WHY_IN_SOFTIRQ] = "softirq",
 					       [WHY_IN_IRQ] = "irq",
 					       [WHY_IN_NMI] = "nmi"};
-	struct object in;
 
-	member(o, "wakeup");
+	json_key(j, "wakeup");
 	if (!w->found) {
-		buf_puts(o->to, "null");
+		json_put_raw(j, "null");
 		return;
 	}
-	in = open_object(o->to);
-	member_amount(&in, "ts", w->ts);
-	member_number(&in, "cpu", w->cpu);
-	member_text(&in, "context", contexts[w->context]);
-	member_number(&in, "pid", w->pid);
-	member_text(&in, "comm", w->pid ? w->comm : "<idle>");
-	member_bool(&in, "new", w->is_new);
+	json_object(j);
+	json_put_u64(json_key(j, "ts"), w->ts);
+	put_number(j, "cpu", w->cpu);
+	json_put_text(json_key(j, "context"), contexts[w->context]);
+	put_number(j, "pid", w->pid);
+	json_put_text(json_key(j, "comm"), w->pid ? w->comm : "<idle>");
+	json_put_bool(json_key(j, "new"), w->is_new);
 	if (w->context == WHY_IN_TASK) {
-		json_call(&in, &w->call);
+		json_call(j, &w->call);
 	} else {
-		member_number(&in, "irq", w->irq);
-		member_text(&in, "irq_name", w->irq_name);
-		member_text(&in, "softirq", w->softirq);
+		put_number(j, "irq", w->irq);
+		json_put_text(json_key(j, "irq_name"), w->irq_name);
+		json_put_text(json_key(j, "softirq"), w->softirq);
 	}
 	if (w->signal) {
-		member_number(&in, "signal", w->signal);
-		member_text(&in, "signal_name", w->signal_name);
+		put_number(j, "signal", w->signal);
+		json_put_text(json_key(j, "signal_name"), w->signal_name);
 	}
 	if (w->inner) {
-		member_text(&in, "in", w->inner);
-		member_text(&in, "function", w->function);
+		json_put_text(json_key(j, "in"), w->inner);
+		json_put_text(json_key(j, "function"), w->function);
 	}
-	json_request(&in, &w->request);
-	member_frames(&in, "stack", w->stack);
-	buf_putc(o->to, '}');
+	json_request(j, &w->request);
+	put_frames(j, w->stack);
+	json_end_object(j);
 }
 
-static void json_shares(struct object *o, const struct why *w)
+static void json_shares(struct json_writer *j, const struct why *w)
 {
 	static const char *const of[] = {[WHY_TASK] = "task",
 					 [WHY_IDLE] = "idle",
 					 [WHY_UNKNOWN_TASK] = "unknown",
 					 [WHY_OTHERS] = "others"};
 
-	member(o, "cpus");
-	buf_putc(o->to, '[');
+	json_array(json_key(j, "cpus"));
 	vec_each (p, &w->pieces) {
-		struct object in;
-
-		buf_puts(o->to, p == w->pieces.at ? "" : ", ");
-		in = open_object(o->to);
-		member_number(&in, "cpu", p->cpu);
-		member_amount(&in, "from", p->from);
-		member_amount(&in, "to", p->to);
-		buf_putc(o->to, '}');
+		json_object(j);
+		put_number(j, "cpu", p->cpu);
+		json_put_u64(json_key(j, "from"), p->from);
+		json_put_u64(json_key(j, "to"), p->to);
+		json_end_object(j);
 	}
-	buf_putc(o->to, ']');
-	member(o, "meanwhile");
-	buf_putc(o->to, '[');
+	json_end_array(j);
+	json_array(json_key(j, "meanwhile"));
 	vec_each (s, &w->shares) {
-		struct object in;
-
-		buf_puts(o->to, s == w->shares.at ? "" : ", ");
-		in = open_object(o->to);
-		member_text(&in, "of", of[s->of]);
-		member_number(&in, "cpu", s->cpu);
-		member_number(&in, "pid", s->pid);
-		member_text(&in, "comm", s->comm);
-		member_number(&in, "prio", s->prio);
-		member_amount(&in, "dur", s->ns);
-		member_amount(&in, "times", s->times);
-		buf_putc(o->to, '}');
+		json_object(j);
+		json_put_text(json_key(j, "of"), of[s->of]);
+		put_number(j, "cpu", s->cpu);
+		put_number(j, "pid", s->pid);
+		json_put_text(json_key(j, "comm"), s->comm);
+		put_number(j, "prio", s->prio);
+		json_put_u64(json_key(j, "dur"), s->ns);
+		json_put_u64(json_key(j, "times"), s->times);
+		json_end_object(j);
 	}
-	buf_putc(o->to, ']');
+	json_end_array(j);
 }
 
-static void json_interrupts(struct object *o, const struct why *w)
+static void json_interrupts(struct json_writer *j, const struct why *w)
 {
-	member(o, "interrupts");
-	buf_putc(o->to, '[');
+	json_array(json_key(j, "interrupts"));
 	vec_each (i, &w->interrupts) {
-		struct object in;
-
-		buf_puts(o->to, i == w->interrupts.at ? "" : ", ");
-		in = open_object(o->to);
-		member_text(&in, "kind", i->soft ? "softirq" : "irq");
-		member_number(&in, "number", i->number);
-		member_text(&in, "name", i->name);
-		member_amount(&in, "dur", i->ns);
-		member_amount(&in, "times", i->times);
-		buf_putc(o->to, '}');
+		json_object(j);
+		json_put_text(json_key(j, "kind"), i->soft ? "softirq" : "irq");
+		put_number(j, "number", i->number);
+		json_put_text(json_key(j, "name"), i->name);
+		json_put_u64(json_key(j, "dur"), i->ns);
+		json_put_u64(json_key(j, "times"), i->times);
+		json_end_object(j);
 	}
-	buf_putc(o->to, ']');
+	json_end_array(j);
 }
 
-static void json_chain(struct object *o, const struct why *w)
+static void json_chain(struct json_writer *j, const struct why *w)
 {
 	static const char *const ends[] = {
 		[WHY_END_NONE] = NULL,	   [WHY_END_INTERRUPT] = "interrupt",
@@ -693,102 +635,87 @@ static void json_chain(struct object *o, const struct why *w)
 		[WHY_END_SELF] = "self",   [WHY_END_UNKNOWN] = "unknown",
 		[WHY_END_DEPTH] = "depth"};
 
-	member(o, "chain");
-	buf_putc(o->to, '[');
+	json_array(json_key(j, "chain"));
 	vec_each (l, &w->links) {
-		struct object in;
-
-		buf_puts(o->to, l == w->links.at ? "" : ", ");
-		in = open_object(o->to);
-		member_number(&in, "pid", l->pid);
-		member_text(&in, "comm", l->comm);
-		member_amount(&in, "from", l->from);
-		member_amount(&in, "to", l->to);
-		member_amount(&in, "running", l->ran);
-		member_amount(&in, "runnable", l->waited);
-		member_bool(&in, "earlier", l->earlier);
-		json_wake(&in, &l->wake);
-		buf_putc(o->to, '}');
+		json_object(j);
+		put_number(j, "pid", l->pid);
+		json_put_text(json_key(j, "comm"), l->comm);
+		json_put_u64(json_key(j, "from"), l->from);
+		json_put_u64(json_key(j, "to"), l->to);
+		json_put_u64(json_key(j, "running"), l->ran);
+		json_put_u64(json_key(j, "runnable"), l->waited);
+		json_put_bool(json_key(j, "earlier"), l->earlier);
+		json_wake(j, &l->wake);
+		json_end_object(j);
 	}
-	buf_putc(o->to, ']');
-	member_text(o, "chain_end", ends[w->end]);
+	json_end_array(j);
+	json_put_text(json_key(j, "chain_end"), ends[w->end]);
 }
 
-static void json_wait(struct object *o, const struct why *w)
+static void json_wait(struct json_writer *j, const struct why *w)
 {
-	member_text(o, "state", run_state_names[w->state]);
-	member_text(o, "reason", w->reason);
-	member_amount(o, "from", w->from);
-	member_amount(o, "to", w->to);
-	member_amount(o, "dur", w->to - w->from);
-	member_text(o, "open", row_open_names[w->open]);
-	member_number(o, "cpu", w->cpu);
-	member_text(o, "next", w->has_next ? run_state_names[w->next] : NULL);
-	member_number(o, "next_cpu", w->next_cpu);
-	json_wake(o, &w->wake);
+	json_put_text(json_key(j, "state"), run_state_names[w->state]);
+	json_put_text(json_key(j, "reason"), w->reason);
+	json_put_u64(json_key(j, "from"), w->from);
+	json_put_u64(json_key(j, "to"), w->to);
+	json_put_u64(json_key(j, "dur"), w->to - w->from);
+	json_put_text(json_key(j, "open"), row_open_names[w->open]);
+	put_number(j, "cpu", w->cpu);
+	json_put_text(json_key(j, "next"), w->has_next ? run_state_names[w->next] : NULL);
+	put_number(j, "next_cpu", w->next_cpu);
+	json_wake(j, &w->wake);
 	if (w->state == RUN_RUNNABLE) {
-		member_number(o, "by", w->by);
-		json_shares(o, w);
-		json_interrupts(o, w);
+		put_number(j, "by", w->by);
+		json_shares(j, w);
+		json_interrupts(j, w);
 		return;
 	}
-	json_call(o, &w->call);
+	json_call(j, &w->call);
 	if (w->same_futex)
-		member_bool(o, "same_futex", true);
+		json_put_bool(json_key(j, "same_futex"), true);
 	if (w->lock) {
-		member_text(o, "lock", w->lock);
-		member_amount(o, "lock_addr", w->lock_addr);
+		json_put_text(json_key(j, "lock"), w->lock);
+		json_put_u64(json_key(j, "lock_addr"), w->lock_addr);
 	}
-	member_frames(o, "stack", w->stack);
-	json_chain(o, w);
+	put_frames(j, w->stack);
+	json_chain(j, w);
 }
 
-static void json_running(struct object *o, const struct why *w)
+static void json_running(struct json_writer *j, const struct why *w)
 {
-	struct object in;
-
-	member(o, "running");
+	json_key(j, "running");
 	if (!w->running) {
-		buf_puts(o->to, "null");
+		json_put_raw(j, "null");
 		return;
 	}
-	in = open_object(o->to);
-	member_amount(&in, "from", w->run_from);
-	member_amount(&in, "to", w->run_to);
-	member_number(&in, "cpu", w->run_cpu);
-	buf_putc(o->to, '}');
-}
-
-static void json_lines(struct object *o, const struct why *w)
-{
-	struct buf words;
-
-	buf_init(&words, WHY_WORDS);
-	why_text(w, 0, &words);
-	member(o, "words");
-	buf_json_string(o->to, words.data, words.len);
-	buf_free(&words);
+	json_object(j);
+	json_put_u64(json_key(j, "from"), w->run_from);
+	json_put_u64(json_key(j, "to"), w->run_to);
+	put_number(j, "cpu", w->run_cpu);
+	json_end_object(j);
 }
 
 void why_json(const struct why *w, struct buf *to)
 {
-	struct object o = open_object(to);
+	struct json_writer j = {.out = to, .spaced = true};
+	struct buf words;
 
-	member_number(&o, "pid", w->asked.pid);
-	member_text(&o, "comm", w->comm);
-	member_amount(&o, "at", w->asked.moment);
-	member_text(&o, "unit", w->ticks ? "ticks" : "ns");
-	member_bool(&o, "known", w->found);
-	json_running(&o, w);
+	json_object(&j);
+	put_number(&j, "pid", w->asked.pid);
+	json_put_text(json_key(&j, "comm"), w->comm);
+	json_put_u64(json_key(&j, "at"), w->asked.moment);
+	json_put_text(json_key(&j, "unit"), w->ticks ? "ticks" : "ns");
+	json_put_bool(json_key(&j, "known"), w->found);
+	json_running(&j, w);
 	if (w->waits)
-		json_wait(&o, w);
-	member(&o, "notes");
-	buf_putc(to, '[');
-	vec_each (note, &w->notes) {
-		buf_puts(to, note == w->notes.at ? "" : ", ");
-		buf_json_string(to, *note, strlen(*note));
-	}
-	buf_putc(to, ']');
-	json_lines(&o, w);
-	buf_putc(to, '}');
+		json_wait(&j, w);
+	json_array(json_key(&j, "notes"));
+	vec_each (note, &w->notes)
+		json_put_text(&j, *note);
+	json_end_array(&j);
+	buf_init(&words, WHY_WORDS);
+	why_text(w, 0, &words);
+	json_put_bytes(json_key(&j, "words"), words.data, words.len);
+	buf_free(&words);
+	json_end_object(&j);
 }

@@ -52,22 +52,10 @@ static inline bool why_is_here(const struct why_reader *r, const char *buffer)
 	return buffer == r->buffer->data->name;
 }
 
-static inline uint64_t why_plus(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static inline uint64_t why_end_of(uint64_t ts, int64_t dur)
-{
-	return dur > 0 ? why_plus(ts, (uint64_t)dur) : ts;
-}
-
 /* How much of a row lies between two times. */
 static inline uint64_t why_overlap(uint64_t ts, int64_t dur, uint64_t from, uint64_t to)
 {
-	const uint64_t end = why_end_of(ts, dur);
+	const uint64_t end = row_end_of(ts, dur);
 
 	ts = ts > from ? ts : from;
 	to = end < to ? end : to;

@@ -10,6 +10,7 @@
 
 #include "stats/renames.h"
 #include "stats/why/reader.h"
+#include "base/array.h"
 #include "base/vec.h"
 #include "event/names.h"
 #include "event/pretty_tables.h"
@@ -29,7 +30,7 @@
 #define IN_HARDIRQ	 (1 << 3)
 #define IN_SOFTIRQ	 (1 << 4)
 #define IN_NMI		 (1 << 6)
-#define NR_INNER	 (sizeof(inner_kinds) / sizeof(inner_kinds[0]))
+#define NR_INNER	 ARRAY_SIZE(inner_kinds)
 #define SIGNAL_DELIVERED 0
 #define SIGNAL_IGNORED	 1
 #define CONTINUE	 18 /* SIGCONT */
@@ -62,7 +63,7 @@ static void take_call(void *arg, const void *row)
 	if (s->pid != c->pid || s->ts > c->ts)
 		return;
 	/* One that never returns has no duration. */
-	if (why_end_of(s->ts, s->dur) < c->ts && s->dur != ROW_NULL) {
+	if (row_end_of(s->ts, s->dur) < c->ts && s->dur != ROW_NULL) {
 		c->outside |= !s->open;
 		return;
 	}
@@ -73,12 +74,7 @@ static void take_call(void *arg, const void *row)
 				   .ts = s->ts};
 }
 
-static int read_call(struct caller *c, uint64_t since)
-{
-	return why_run_table(c->r, &syscalls_table, take_call, c, since, c->ts, NULL);
-}
-
-/* The system call that a task was in at a time; what it slept in (why_where.c). */
+/* The system call that a task was in at a time. */
 static int why_call_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why_call *to)
 {
 	struct why_window w = why_window(r, ts, CALL_SPAN, ts > MOST_SPAN ? ts - MOST_SPAN : 0);
@@ -93,7 +89,7 @@ static int why_call_at(const struct why_reader *r, int64_t pid, uint64_t ts, str
 	if (!table_possible(&syscalls_table, r->trace))
 		return 0;
 	do {
-		rc = read_call(&c, w.since);
+		rc = why_run_table(r, &syscalls_table, take_call, &c, w.since, ts, NULL);
 	} while (rc == 0 && to->known != WHY_FOUND && !c.outside && why_window_grow(r, &w));
 	if (rc == 0 && to->known != WHY_FOUND)
 		to->known = c.outside ? WHY_NONE : c.others ? WHY_UNKNOWN : WHY_UNRECORDED;
@@ -148,7 +144,7 @@ static void take_contention(void *arg, struct event *e, const struct spur_record
 	a->lock = "lock";
 	a->addr = (uint64_t)number_get(ev, &addr, r);
 	bits = (uint64_t)number_get(ev, &flags, r);
-	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(locks); i++)
 		if (bits & locks[i].flag) {
 			a->lock = locks[i].name;
 			return;
@@ -166,23 +162,13 @@ static void take_contended(void *arg, struct event *e, const struct spur_record 
 static int read_sleeper(struct sleeper *a)
 {
 	const struct why_window w = why_window(a->r, a->r->why->from, LOCK_SPAN, 0);
-	struct spur_error *err = a->r->err;
 	struct feed *f = why_feed(a->r);
-	int rc = 0;
 
-	if (!f)
-		return err->code;
 	if (table_possible(&stacks_table, a->r->trace))
-		rc = feed_add(f, &stacks_table, take_slept_stack, a, err);
-	if (rc == 0)
-		rc = feed_watch(f, "lock:contention_begin", take_contention, a, err);
-	if (rc == 0)
-		rc = feed_watch(f, "lock:contention_end", take_contended, a, err);
-	if (rc < 0) {
-		feed_free(f);
-		return rc;
-	}
-	return why_run(a->r, f, w.since, why_plus(a->r->why->from, STACK_DELAY), NULL);
+		feed_add(f, &stacks_table, take_slept_stack, a);
+	feed_watch(f, "lock:contention_begin", take_contention, a);
+	feed_watch(f, "lock:contention_end", take_contended, a);
+	return why_run(a->r, f, w.since, u64_add(a->r->why->from, STACK_DELAY), NULL);
 }
 
 int why_slept_in(const struct why_reader *r)
@@ -258,13 +244,7 @@ static int find_wakeup(const struct why_reader *r, int64_t pid, uint64_t ts, str
 	int rc;
 
 	*to = (struct why_wake){.cpu = ROW_NULL, .pid = ROW_NULL, .irq = ROW_NULL};
-	if (!f)
-		return r->err->code;
-	rc = feed_watch(f, "sched:sched_wak*", take_wakeup, &w, r->err);
-	if (rc < 0) {
-		feed_free(f);
-		return rc;
-	}
+	feed_watch(f, "sched:sched_wak*", take_wakeup, &w);
 	rc = why_run(r, f, ts, ts, &w.done);
 	*preempt_count = w.preempt_count;
 	return rc;
@@ -311,7 +291,7 @@ static bool is_around(const struct around *a, uint64_t ts, int64_t dur, int64_t 
 		      const char *buffer)
 {
 	return cpu == a->to->cpu && why_is_here(a->r, buffer) && ts <= a->to->ts &&
-	       why_end_of(ts, dur) >= a->to->ts;
+	       row_end_of(ts, dur) >= a->to->ts;
 }
 
 static void take_irq(void *arg, const void *row)
@@ -531,7 +511,7 @@ static void take_request(void *arg, const void *row)
 	struct around *a = arg;
 	struct why *w = a->r->why;
 
-	if (!a->done || a->done_ts != why_end_of(b->ts, b->dur) || !why_is_here(a->r, b->buffer) ||
+	if (!a->done || a->done_ts != row_end_of(b->ts, b->dur) || !why_is_here(a->r, b->buffer) ||
 	    (b->open && (b->open != ROW_OPEN_START || !a->whole)))
 		return;
 	a->to->request = (struct why_request){.found = true,
@@ -562,15 +542,12 @@ static bool request_counts(const struct around *a, int64_t woken)
 
 /* ---- all of it ---- */
 
-static int add_sources(struct around *a, struct feed *f)
+static int read_around(struct around *a, uint64_t since)
 {
-	static const struct {
-		const struct table *table;
-		void (*take)(void *arg, const void *row);
-	} sources[] = {{&irqs_table, take_irq},
-		       {&softirqs_table, take_softirq},
-		       {&stacks_table, take_waker_stack},
-		       {&block_table, take_request}};
+	static const struct feed_table sources[] = {{&irqs_table, take_irq},
+						    {&softirqs_table, take_softirq},
+						    {&stacks_table, take_waker_stack},
+						    {&block_table, take_request}};
 	static const struct {
 		const char *events;
 		void (*take)(void *arg, struct event *e, const struct spur_record *r);
@@ -579,20 +556,17 @@ static int add_sources(struct around *a, struct feed *f)
 		       {"signal:signal_generate", take_signal},
 		       {"raw_syscalls:sys_exit", take_return},
 		       {"syscalls:sys_exit_*", take_return}};
-	struct spur_error *err = a->r->err;
-	int rc = 0;
+	struct feed *f = why_feed(a->r);
 
-	for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++)
-		if (table_possible(sources[i].table, a->r->trace))
-			rc = feed_add(f, sources[i].table, sources[i].take, a, err);
-	for (size_t i = 0; rc == 0 && i < NR_INNER; i++) {
-		rc = feed_watch(f, inner_kinds[i].begin, take_inner, a, err);
-		if (rc == 0)
-			rc = feed_watch(f, inner_kinds[i].end, take_inner, a, err);
+	feed_add_possible(f, sources, ARRAY_SIZE(sources), a);
+	for (size_t i = 0; i < NR_INNER; i++) {
+		feed_watch(f, inner_kinds[i].begin, take_inner, a);
+		feed_watch(f, inner_kinds[i].end, take_inner, a);
 	}
-	for (size_t i = 0; rc == 0 && i < sizeof(watched) / sizeof(watched[0]); i++)
-		rc = feed_watch(f, watched[i].events, watched[i].take, a, err);
-	return rc < 0 ? rc : watch_renames(f, take_rename, a, a->r->err);
+	for (size_t i = 0; i < ARRAY_SIZE(watched); i++)
+		feed_watch(f, watched[i].events, watched[i].take, a);
+	watch_renames(f, take_rename, a);
+	return why_run(a->r, f, since, u64_add(a->to->ts, STACK_DELAY), NULL);
 }
 
 static void set_inner(const struct around *a)
@@ -610,28 +584,13 @@ static void set_inner(const struct around *a)
 	}
 }
 
-static int read_around(struct around *a, uint64_t since)
-{
-	struct feed *f = why_feed(a->r);
-	int rc;
-
-	if (!f)
-		return a->r->err->code;
-	rc = add_sources(a, f);
-	if (rc < 0) {
-		feed_free(f);
-		return rc;
-	}
-	return why_run(a->r, f, since, why_plus(a->to->ts, STACK_DELAY), NULL);
-}
-
 /* A request may have been issued before the sleep began; rows need its issue. */
 static int read_request(const struct why_reader *r, int64_t pid, struct around *a)
 {
 	static const uint64_t spans[] = {HANDLER_SPAN, 100000000u, 2000000000u};
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < sizeof(spans) / sizeof(spans[0]); i++) {
+	for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(spans); i++) {
 		const struct why_window w = why_window(r, a->to->ts, spans[i], 0);
 
 		*a = (struct around){.r = r,
@@ -745,16 +704,10 @@ static void take_state(void *arg, const void *row)
 	if (s->ts >= h->to->to)
 		return;
 	if (is_awake(s))
-		add_state(h, s, why_end_of(s->ts, s->dur));
+		add_state(h, s, row_end_of(s->ts, s->dur));
 	else
-		sleeps_until(h, why_end_of(s->ts, s->dur));
+		sleeps_until(h, row_end_of(s->ts, s->dur));
 	h->seen++;
-}
-
-static int read_history(struct history *h)
-{
-	return why_run_table(h->r, &states_both_table, take_state, h, h->window->since,
-			     why_plus(h->to->to, WALK_REACH), &h->done);
 }
 
 /* Fills a link whose task and end are known. */
@@ -771,7 +724,8 @@ static int make_link(const struct why_reader *r, struct why_link *l)
 		*l = start;
 		l->from = l->to;
 		h = (struct history){.r = r, .window = &w, .to = l};
-		rc = read_history(&h);
+		rc = why_run_table(r, &states_both_table, take_state, &h, w.since,
+				   u64_add(l->to, WALK_REACH), &h.done);
 	} while (rc == 0 && !h.sure && l->from > begin && why_window_grow(r, &w));
 	l->earlier = rc == 0 && l->from <= begin;
 	if (l->earlier)

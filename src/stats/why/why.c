@@ -17,6 +17,7 @@
 #include "stats/why/reader.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/order.h"
 #include "base/vec.h"
 #include "event/names.h"
 #include "table/analysis.h"
@@ -62,7 +63,7 @@ struct feed *why_feed(const struct why_reader *r)
 {
 	const struct walk_options opt = {.stop = r->stop, .nameless = true};
 
-	return feed_new(r->trace, &opt, r->err);
+	return feed_new(r->trace, &opt);
 }
 
 int why_run(const struct why_reader *r, struct feed *f, uint64_t since, uint64_t until,
@@ -84,15 +85,8 @@ int why_run_table(const struct why_reader *r, const struct table *t,
 		  uint64_t until, const bool *done)
 {
 	struct feed *f = why_feed(r);
-	int rc;
 
-	if (!f)
-		return r->err->code;
-	rc = feed_add(f, t, take, arg, r->err);
-	if (rc < 0) {
-		feed_free(f);
-		return rc;
-	}
+	feed_add(f, t, take, arg);
 	return why_run(r, f, since, until, done);
 }
 
@@ -284,7 +278,7 @@ struct finder {
  */
 static int rank_of(const struct finder *f, const struct state_row *s)
 {
-	const uint64_t at = f->r->why->asked.moment, end = why_end_of(s->ts, s->dur);
+	const uint64_t at = f->r->why->asked.moment, end = row_end_of(s->ts, s->dur);
 	const bool covers = s->ts <= at && at < end;
 
 	if (s->ts > f->high || end < f->low)
@@ -314,7 +308,7 @@ static void follow(struct finder *f)
 	const struct state_row *best = &f->best.row;
 
 	if (!f->best.is || f->has_next || !f->begun ||
-	    f->begin.ts < why_end_of(best->ts, best->dur))
+	    f->begin.ts < row_end_of(best->ts, best->dur))
 		return;
 	f->has_next = true;
 	f->next = f->begin;
@@ -328,7 +322,7 @@ static void take_end(struct finder *f, const struct state_row *s)
 
 	if (!w->exists || s->ts < w->first)
 		w->first = s->ts;
-	w->last = !w->exists || why_end_of(s->ts, s->dur) > w->last ? why_end_of(s->ts, s->dur)
+	w->last = !w->exists || row_end_of(s->ts, s->dur) > w->last ? row_end_of(s->ts, s->dur)
 								    : w->last;
 	w->exists = true;
 	f->seen++;
@@ -368,12 +362,6 @@ static void take_state(void *arg, const void *row)
 		check_done(f, s->ts);
 }
 
-static int read_window(struct finder *f, const struct why_window *w)
-{
-	return why_run_table(f->r, &states_both_table, take_state, f, w->since, UINT64_MAX,
-			     &f->done);
-}
-
 /* Whether a longer range may say something else. */
 static bool is_sure(const struct finder *f)
 {
@@ -388,7 +376,7 @@ static void set_wait(struct why *w, const struct state_row *s)
 	w->state = s->state;
 	w->reason = s->reason;
 	w->from = s->ts;
-	w->to = why_end_of(s->ts, s->dur);
+	w->to = row_end_of(s->ts, s->dur);
 	w->cpu = s->cpu;
 	w->open = s->open;
 	w->buffer = s->buffer;
@@ -419,7 +407,7 @@ static void answer(const struct finder *f)
 	w->running = true;
 	w->comm = best->comm;
 	w->run_from = best->ts;
-	w->run_to = why_end_of(best->ts, best->dur);
+	w->run_to = row_end_of(best->ts, best->dur);
 	w->run_cpu = best->cpu;
 	w->open = best->open;
 	if (f->before.is && is_wait(&f->before.row)) {
@@ -440,8 +428,9 @@ static int why_find(const struct why_reader *r)
 		f = (struct finder){.r = r,
 				    .window = &window,
 				    .low = at > by ? at - by : 0,
-				    .high = why_plus(at, by)};
-		rc = read_window(&f, &window);
+				    .high = u64_add(at, by)};
+		rc = why_run_table(r, &states_both_table, take_state, &f, window.since, UINT64_MAX,
+				   &f.done);
 	} while (rc == 0 && !is_sure(&f) && why_window_grow(r, &window));
 	if (rc == 0)
 		answer(&f);
@@ -545,19 +534,15 @@ static int explain_runnable(const struct why_reader *r)
 
 /* ---- what is unknown ---- */
 
-struct unknown {
-	const struct why_reader *r;
-};
-
-static void take_loss(void *arg, const void *row)
+static void take_loss(void *reader, const void *row)
 {
-	const struct unknown *u = arg;
+	const struct why_reader *r = reader;
 	const struct why_loss *l = row;
-	struct why *w = u->r->why;
+	struct why *w = r->why;
 
-	/* What other CPUs have lost does not explain why this one has said nothing. */
-	if (why_is_here(u->r, l->buffer) && (w->cpu == ROW_NULL || w->cpu == l->cpu) &&
-	    l->ts <= w->to && why_end_of(l->ts, l->dur) >= w->from)
+	/* Losses on other CPUs do not explain the missing records of this one. */
+	if (why_is_here(r, l->buffer) && (w->cpu == ROW_NULL || w->cpu == l->cpu) &&
+	    l->ts <= w->to && row_end_of(l->ts, l->dur) >= w->from)
 		why_note(w, "events of CPU %lld were lost then", (long long)l->cpu);
 }
 
@@ -569,19 +554,11 @@ static void pass_by(void *arg, struct event *e, const struct spur_record *r)
 static int explain_unknown(const struct why_reader *r)
 {
 	struct why *w = r->why;
-	struct unknown u = {r};
 	struct feed *f = why_feed(r);
 	int rc;
 
-	if (!f)
-		return r->err->code;
-	rc = feed_add(f, &why_losses_table, take_loss, &u, r->err);
-	if (rc == 0)
-		rc = feed_watch(f, "sched:*", pass_by, NULL, r->err);
-	if (rc < 0) {
-		feed_free(f);
-		return rc;
-	}
+	feed_add(f, &why_losses_table, take_loss, (void *)r);
+	feed_watch(f, "sched:*", pass_by, NULL);
 	rc = why_run(r, f, w->from, w->to, NULL);
 	if (rc == 0 && r->trace->dat->followed.is)
 		why_note(w, "only the events of some tasks were recorded");
@@ -762,16 +739,12 @@ static int search_states(struct search *s, struct spur_trace *t, const volatile 
 			 struct spur_error *err)
 {
 	const struct walk_options opt = {.stop = stop, .brief = true};
-	struct feed *f = feed_new(t, &opt, err);
+	struct feed *f = feed_new(t, &opt);
 	int rc;
 
-	if (!f)
-		return -ENOMEM;
-	rc = feed_add(f, &states_table, take_named_state, s, err);
-	if (rc == 0)
-		rc = watch_renames(f, take_rename, s, err);
-	if (rc == 0)
-		rc = feed_run(f, err);
+	feed_add(f, &states_table, take_named_state, s);
+	watch_renames(f, take_rename, s);
+	rc = feed_run(f, err);
 	feed_free(f);
 	return rc;
 }
@@ -787,13 +760,6 @@ static bool split(const char *text, struct search *s)
 	s->len = (size_t)(dash - text);
 	s->pid = strtoll(dash + 1, &end, 10);
 	return !*end;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
 }
 
 /* By the lists, then by the states. */
@@ -827,6 +793,6 @@ int why_find_tasks(struct spur_trace *t, const char *name, const volatile int *s
 	if (rc == 0 && !to->n && split(name, &s))
 		rc = search(&s, t, stop, err);
 	if (rc == 0 && to->n)
-		qsort(to->at, to->n, sizeof(*to->at), by_number);
+		qsort(to->at, to->n, sizeof(*to->at), order_i64);
 	return rc < 0 ? error_set(err, rc, "out of memory") : 0;
 }

@@ -12,6 +12,7 @@
 
 #include "table/sched.h"
 #include "table/sched/events.h"
+#include "base/array.h"
 
 int on_cpus_init(struct on_cpus *o, const struct table_source *src)
 {
@@ -262,27 +263,26 @@ static bool slices_pending(const void *analysis, uint64_t ts)
 
 static const char *const slices_events[] = {"sched:sched_switch", NULL};
 
+#define COLUMN(kind, member, about) ROW_COLUMN(slice_row, kind, member, about)
+
 static const struct column slices_columns[] = {
-	{"ts", COLUMN_TIME, offsetof(struct slice_row, ts), "when the task got the CPU"},
-	{"dur", COLUMN_DURATION, offsetof(struct slice_row, dur), "how long it had it"},
-	{"cpu", COLUMN_NUMBER, offsetof(struct slice_row, cpu), "which one"},
-	{"pid", COLUMN_NUMBER, offsetof(struct slice_row, pid),
-	 "of the task; 0: idle; none: not known"},
-	{"comm", COLUMN_TEXT, offsetof(struct slice_row, comm), "its name when it got the CPU"},
-	{"prio", COLUMN_NUMBER, offsetof(struct slice_row, prio),
-	 "its priority: 0 to 99 real time, 100 to 139 nice -20 to 19"},
-	{"end_state", COLUMN_TEXT, offsetof(struct slice_row, end_state),
-	 "the state it left in: S, D, R, R+ (preempted), …"},
+	COLUMN(TIME, ts, "when the task got the CPU"),
+	COLUMN(DURATION, dur, "how long it had it"),
+	COLUMN(NUMBER, cpu, "which one"),
+	COLUMN(NUMBER, pid, "of the task; 0: idle; none: not known"),
+	COLUMN(TEXT, comm, "its name when it got the CPU"),
+	COLUMN(NUMBER, prio, "its priority: 0 to 99 real time, 100 to 139 nice -20 to 19"),
+	COLUMN(TEXT, end_state, "the state it left in: S, D, R, R+ (preempted), …"),
 	ROW_NAMES(slice_row, open, row_open_names,
 		  "'start', 'end' or 'both': when it began, or ended, is not known"),
-	{"buffer", COLUMN_TEXT, offsetof(struct slice_row, buffer), "it was recorded in"},
+	COLUMN(TEXT, buffer, "it was recorded in"),
 };
 
 const struct table slices_table = {
 	.name = "slices",
 	.about = "tasks on CPUs, from switch to switch",
 	.columns = slices_columns,
-	.nr_columns = sizeof(slices_columns) / sizeof(slices_columns[0]),
+	.nr_columns = ARRAY_SIZE(slices_columns),
 	.row_size = sizeof(struct slice_row),
 	.events = slices_events,
 	.needs = slices_events,

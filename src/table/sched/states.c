@@ -21,6 +21,7 @@
 #include "table/sched/cpus.h"
 #include "table/sched/events.h"
 #include "event/names.h"
+#include "base/array.h"
 
 #define MAX_DEAD 4096 /* dead tasks are stored until they are freed, at most so many */
 
@@ -677,30 +678,30 @@ static const char *const states_events[] = {
 	"sched:sched_blocked_reason", "task:task_rename",	  NULL};
 static const char *const states_needs[] = {"sched:sched_switch", NULL};
 
+#define COLUMN(kind, member, about) ROW_COLUMN(state_row, kind, member, about)
+
 static const struct column states_columns[] = {
-	{"ts", COLUMN_TIME, offsetof(struct state_row, ts), "when the state began"},
-	{"dur", COLUMN_DURATION, offsetof(struct state_row, dur), "how long it lasted"},
-	{"pid", COLUMN_NUMBER, offsetof(struct state_row, pid), "of the task"},
-	{"comm", COLUMN_TEXT, offsetof(struct state_row, comm), "its name when the state began"},
+	COLUMN(TIME, ts, "when the state began"),
+	COLUMN(DURATION, dur, "how long it lasted"),
+	COLUMN(NUMBER, pid, "of the task"),
+	COLUMN(TEXT, comm, "its name when the state began"),
 	ROW_NAMES(state_row, state, run_state_names,
 		  "running, runnable, sleeping, blocked, stopped, dead or unknown"),
-	{"reason", COLUMN_TEXT, offsetof(struct state_row, reason),
-	 "runnable: woken, preempted, new, yielded; blocked: the function it waits in, or iowait"},
-	{"cpu", COLUMN_NUMBER, offsetof(struct state_row, cpu),
-	 "it runs on, waits for, or has run on last"},
-	{"waker", COLUMN_NUMBER, offsetof(struct state_row, waker),
-	 "pid of the task that ended a sleep; none: an interrupt did"},
+	COLUMN(TEXT, reason,
+	       "runnable: woken, preempted, new, yielded; blocked: the function it waits in, or "
+	       "iowait"),
+	COLUMN(NUMBER, cpu, "it runs on, waits for, or has run on last"),
+	COLUMN(NUMBER, waker, "pid of the task that ended a sleep; none: an interrupt did"),
 	ROW_NAMES(state_row, open, row_open_names,
 		  "'start', 'end' or 'both': when it began, or ended, is not known"),
-	{"buffer", COLUMN_TEXT, offsetof(struct state_row, buffer), "it was recorded in"},
+	COLUMN(TEXT, buffer, "it was recorded in"),
 };
 
 #define STATES_TABLE(begin_with)                                                                   \
 	{                                                                                          \
 		.name = "states",                                                                  \
 		.about = "what tasks did: ran, waited for a CPU, slept, were blocked",             \
-		.columns = states_columns,                                                         \
-		.nr_columns = sizeof(states_columns) / sizeof(states_columns[0]),                  \
+		.columns = states_columns, .nr_columns = ARRAY_SIZE(states_columns),               \
 		.row_size = sizeof(struct state_row), .events = states_events,                     \
 		.needs = states_needs, .begin = (begin_with), .record = states_record,             \
 		.lost = states_lost, .losing = states_losing, .cut = states_cut,                   \

@@ -13,6 +13,7 @@
 #include "table/sched.h"
 #include "table/sched/events.h"
 #include "table/walk.h"
+#include "base/array.h"
 
 struct task {
 	struct list order;  /* in the list of all that wait, by the begin of the wait */
@@ -443,34 +444,31 @@ static const char *const wakeups_events[] = {"sched:sched_switch",	 "sched:sched
 static const char *const wakeups_needs[] = {"sched:sched_waking", "sched:sched_wakeup",
 					    "sched:sched_wakeup_new", NULL};
 
+#define COLUMN(kind, member, about) ROW_COLUMN(wakeup_row, kind, member, about)
+
 static const struct column wakeups_columns[] = {
-	{"ts", COLUMN_TIME, offsetof(struct wakeup_row, ts), "when the task was woken"},
-	{"latency", COLUMN_DURATION, offsetof(struct wakeup_row, latency), "until it ran"},
-	{"pid", COLUMN_NUMBER, offsetof(struct wakeup_row, pid), "of the task that was woken"},
-	{"comm", COLUMN_TEXT, offsetof(struct wakeup_row, comm), "its name"},
-	{"prio", COLUMN_NUMBER, offsetof(struct wakeup_row, prio),
-	 "its priority: 0 to 99 real time, 100 to 139 nice -20 to 19"},
-	{"waker_pid", COLUMN_NUMBER, offsetof(struct wakeup_row, waker_pid),
-	 "of the task that woke it, or was interrupted by who did"},
-	{"waker_comm", COLUMN_TEXT, offsetof(struct wakeup_row, waker_comm), "its name"},
-	{"waker_cpu", COLUMN_NUMBER, offsetof(struct wakeup_row, waker_cpu), "where it ran"},
-	{"target_cpu", COLUMN_NUMBER, offsetof(struct wakeup_row, target_cpu),
-	 "that the woken task was to run on"},
-	{"run_cpu", COLUMN_NUMBER, offsetof(struct wakeup_row, run_cpu), "where it ran then"},
-	{"in_interrupt", COLUMN_NUMBER, offsetof(struct wakeup_row, in_interrupt),
-	 "1: woken by an interrupt or softirq"},
-	{"is_new", COLUMN_NUMBER, offsetof(struct wakeup_row, is_new),
-	 "1: the first wakeup of a new task"},
+	COLUMN(TIME, ts, "when the task was woken"),
+	COLUMN(DURATION, latency, "until it ran"),
+	COLUMN(NUMBER, pid, "of the task that was woken"),
+	COLUMN(TEXT, comm, "its name"),
+	COLUMN(NUMBER, prio, "its priority: 0 to 99 real time, 100 to 139 nice -20 to 19"),
+	COLUMN(NUMBER, waker_pid, "of the task that woke it, or was interrupted by who did"),
+	COLUMN(TEXT, waker_comm, "its name"),
+	COLUMN(NUMBER, waker_cpu, "where it ran"),
+	COLUMN(NUMBER, target_cpu, "that the woken task was to run on"),
+	COLUMN(NUMBER, run_cpu, "where it ran then"),
+	COLUMN(NUMBER, in_interrupt, "1: woken by an interrupt or softirq"),
+	COLUMN(NUMBER, is_new, "1: the first wakeup of a new task"),
 	ROW_NAMES(wakeup_row, open, row_open_names,
 		  "'end': it did not run before the end, or events were lost"),
-	{"buffer", COLUMN_TEXT, offsetof(struct wakeup_row, buffer), "it was recorded in"},
+	COLUMN(TEXT, buffer, "it was recorded in"),
 };
 
 const struct table wakeups_table = {
 	.name = "wakeups",
 	.about = "wakeups of tasks, and how long it took until they ran",
 	.columns = wakeups_columns,
-	.nr_columns = sizeof(wakeups_columns) / sizeof(wakeups_columns[0]),
+	.nr_columns = ARRAY_SIZE(wakeups_columns),
 	.row_size = sizeof(struct wakeup_row),
 	.events = wakeups_events,
 	.needs = wakeups_needs,

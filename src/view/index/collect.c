@@ -226,12 +226,12 @@ int collector_tables(struct collector *g, struct spur_error *err)
 	for (size_t i = 0; rc == 0 && i < sizeof(takes) / sizeof(takes[0]); i++) {
 		if (takes[i].builder != g->number || !index_has_rows(g->x, takes[i].table))
 			continue;
-		rc = feed_add(g->feed, takes[i].table, takes[i].row, g, err);
+		feed_add(g->feed, takes[i].table, takes[i].row, g);
 		g->any = true;
 	}
 	if (rc == 0 && g->number == BUILT_OF_SPANS &&
 	    index_has_event(g->x, "power", "cpu_frequency")) {
-		rc = feed_watch(g->feed, "power:cpu_frequency", on_frequency, g, err);
+		feed_watch(g->feed, "power:cpu_frequency", on_frequency, g);
 		g->any = true;
 	}
 	return rc;
@@ -440,7 +440,7 @@ struct collector *collector_new(struct view_index *x, unsigned int number)
 	pthread_mutex_init(&g->putting, NULL);
 	pthread_mutex_init(&g->lock, NULL);
 	walk.progress_arg = g;
-	g->feed = feed_new(x->trace, &walk, &err);
+	g->feed = feed_new(x->trace, &walk);
 	if (!g->feed || collector_tables(g, &err) < 0) {
 		collector_free(g);
 		return NULL;
