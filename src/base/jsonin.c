@@ -70,28 +70,11 @@ static int32_t take_escape(struct reading *r)
 	return low < 0xdc00 || low > 0xdfff ? -1 : 0x10000 + (c - 0xd800) * 0x400 + (low - 0xdc00);
 }
 
-static void put_utf8(struct buf *b, uint32_t c)
-{
-	if (c < 0x80) {
-		buf_putc(b, (char)c);
-	} else if (c < 0x800) {
-		buf_putc(b, (char)(0xc0 | c >> 6));
-		buf_putc(b, (char)(0x80 | (c & 63)));
-	} else if (c < 0x10000) {
-		buf_putc(b, (char)(0xe0 | c >> 12));
-		buf_putc(b, (char)(0x80 | (c >> 6 & 63)));
-		buf_putc(b, (char)(0x80 | (c & 63)));
-	} else {
-		buf_putc(b, (char)(0xf0 | c >> 18));
-		buf_putc(b, (char)(0x80 | (c >> 12 & 63)));
-		buf_putc(b, (char)(0x80 | (c >> 6 & 63)));
-		buf_putc(b, (char)(0x80 | (c & 63)));
-	}
-}
-
-/* A string from its first quote on; its characters go to `out` unless that is NULL. */
+/* Reads a string, beginning with its quote; appends its characters to `out` unless that is NULL. */
 static bool take_string(struct reading *r, struct buf *out, bool *zero)
 {
+	char bytes[UTF8_MOST];
+
 	if (!take(r, '"'))
 		return false;
 	while (r->at < r->end && *r->at != '"') {
@@ -108,7 +91,7 @@ static bool take_string(struct reading *r, struct buf *out, bool *zero)
 				return false;
 			*zero |= !wide;
 			if (out)
-				put_utf8(out, (uint32_t)wide);
+				buf_put(out, bytes, utf8_encode((uint32_t)wide, bytes));
 			continue;
 		}
 		if (c >= 0x80)

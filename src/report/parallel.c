@@ -456,7 +456,7 @@ static int crew_init(struct crew *c, const struct report *rep)
 	rc = slicer_init(&c->slicer, worker_add_lanes, rep,
 			 rep->select.has_since ? rep->select.since : 0,
 			 rep->select.has_until ? rep->select.until : UINT64_MAX,
-			 rep->slice_bytes ? rep->slice_bytes : CREW_SLICE);
+			 rep->slice_bytes ? rep->slice_bytes : SLICE_BYTES);
 	c->ended = calloc(c->slicer.scouts.nr + 1, sizeof(*c->ended));
 	c->names = calloc(rep->nr_traces + 1, sizeof(*c->names));
 	c->arrays = calloc(rep->nr_traces + 1, sizeof(*c->arrays));

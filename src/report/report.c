@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "report/parallel.h"
 #include "report/worker.h"
+#include "scan/slices.h"
 
 static int run_alone(const struct report *rep)
 {
@@ -53,7 +54,7 @@ static bool one_thread_only(const struct report *rep)
 	for (size_t i = 0; i < rep->nr_sources; i++)
 		for (uint32_t k = 0; k < rep->sources[i].buffer->data->nr_cpus; k++)
 			bytes += rep->sources[i].buffer->data->cpus[k].size;
-	return !rep->slice_bytes && bytes < CREW_SLICE / 8;
+	return !rep->slice_bytes && bytes < SLICE_BYTES / 8;
 }
 
 int report_begin(const struct report *rep)

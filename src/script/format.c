@@ -406,9 +406,9 @@ static void run_string(struct output *o, const struct step *s, const uint8_t *v,
 }
 
 static void run_slow(struct output *o, const struct step *s, const uint8_t *args, size_t len,
-		     struct buf *to)
+		     bool clean, struct buf *to)
 {
-	size_t at = s->offset < len ? s->offset : len;
+	const size_t start = to->len, at = s->offset < len ? s->offset : len;
 
 	switch (s->kind) {
 	case STEP_STRING: run_string(o, s, args + at, len - at, to); break;
@@ -418,27 +418,8 @@ static void run_slow(struct output *o, const struct step *s, const uint8_t *args
 	case STEP_BYTES: run_value(o, s, args + at, len - at, to); break;
 	default: break;
 	}
-}
-
-static void run_shown(struct output *o, const struct step *s, const uint8_t *args, size_t len,
-		      bool clean, struct buf *to)
-{
-	const size_t start = to->len;
-
-	run_slow(o, s, args, len, to);
 	if (clean)
 		buf_clean(to, start);
-}
-
-static void put_signed(struct buf *to, int64_t v)
-{
-	uint64_t n = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-
-	if (!buf_room(to, NUM_MAX_DEC + 1))
-		return;
-	if (v < 0)
-		to->data[to->len++] = '-';
-	to->len += num_dec(to->data + to->len, n);
 }
 
 static void run(struct output *o, const struct format *f, const uint8_t *args, size_t len,
@@ -449,19 +430,13 @@ static void run(struct output *o, const struct format *f, const uint8_t *args, s
 		switch (s->kind) {
 		case STEP_NONE: break;
 		case STEP_SIGNED:
-			put_signed(to, (int64_t)narrow(load_arg(s, args, len), s->keep, true));
+			buf_i64(to, (int64_t)narrow(load_arg(s, args, len), s->keep, true));
 			break;
 		case STEP_UNSIGNED:
-			if (buf_room(to, NUM_MAX_DEC))
-				to->len += num_dec(to->data + to->len,
-						   narrow(load_arg(s, args, len), s->keep, false));
+			buf_u64(to, narrow(load_arg(s, args, len), s->keep, false));
 			break;
-		case STEP_HEX:
-			if (buf_room(to, NUM_MAX_HEX))
-				to->len += num_hex(to->data + to->len,
-						   narrow(load_arg(s, args, len), s->keep, false));
-			break;
-		default: run_shown(o, s, args, len, clean, to); break;
+		case STEP_HEX: buf_hex(to, narrow(load_arg(s, args, len), s->keep, false)); break;
+		default: run_slow(o, s, args, len, clean, to); break;
 		}
 	}
 }

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/utf8.h"
+#include "event/event.h"
 #include "tui/internal.h"
 #include "tui/screen.h"
 
@@ -85,7 +88,7 @@ void tui_lay_out(struct tui *t)
 
 static void draw_status(struct tui *t)
 {
-	const uint64_t origin = view_origin(t->view), a = t->marks[0], b = t->marks[1];
+	const uint64_t a = t->marks[0], b = t->marks[1];
 	const int32_t y = t->layout.status, w = t->screen.width;
 	char time[TIMES_TEXT];
 	int32_t x;
@@ -94,12 +97,11 @@ static void draw_status(struct tui *t)
 		return;
 	screen_fill(&t->screen, 0, y, w, ' ', tui_chosen(t, true));
 	x = screen_printf(&t->screen, 0, y, w, tui_chosen(t, true), " %s",
-			  time_stamp(time, origin + t->cursor, t->nanoseconds));
+			  tui_stamp(t, time, t->cursor));
 	for (int i = 0; i < 2; i++)
 		if (t->marked[i])
 			x = screen_printf(&t->screen, x, y, w - x, tui_chosen(t, true), "  %c %s",
-					  'A' + i,
-					  time_stamp(time, origin + t->marks[i], t->nanoseconds));
+					  'A' + i, tui_stamp(t, time, t->marks[i]));
 	if (t->marked[0] && t->marked[1])
 		screen_printf(&t->screen, x, y, w - x, tui_chosen(t, true), "  B-A %s%s",
 			      b < a ? "-" : "",
@@ -107,8 +109,8 @@ static void draw_status(struct tui *t)
 	else if (t->marked[0] || t->marked[1]) {
 		const uint64_t m = t->marked[0] ? a : b;
 
-		screen_printf(&t->screen, x, y, w - x, tui_chosen(t, true), "  %c%c%s",
-			      t->cursor < m ? '-' : '+', ' ',
+		screen_printf(&t->screen, x, y, w - x, tui_chosen(t, true), "  %c %s",
+			      t->cursor < m ? '-' : '+',
 			      time_exact(time, t->cursor < m ? m - t->cursor : t->cursor - m,
 					 t->nanoseconds));
 	}
@@ -248,13 +250,6 @@ static void tui_draw_page(struct tui *t)
 
 #define LABEL_APART 15 /* columns between labels of the axis, at least */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* ---- the title ---- */
 
 static void put_files(const struct tui *t, struct buf *b)
@@ -262,7 +257,7 @@ static void put_files(const struct tui *t, struct buf *b)
 	const size_t n = view_nr_files(t->view);
 
 	for (size_t i = 0; i < n && i < 2; i++)
-		buf_printf(b, "%s%s", i ? ", " : "", base_name(view_file(t->view, i)->path));
+		buf_printf(b, "%s%s", i ? ", " : "", file_name_of(view_file(t->view, i)->path));
 	if (n > 2)
 		buf_printf(b, " and %zu more", n - 2);
 }
@@ -305,13 +300,12 @@ static void count_events(struct tui *t, const struct column_scale *s, uint64_t *
 
 	memset(counts, 0, (size_t)s->width * sizeof(*counts));
 	for (uint32_t i = 0; i < nr; i++) {
-		struct view_place place;
 		struct view_row r;
 		int64_t track;
 
-		if (!view_row(t->view, i, &place, &r) || r.kind != VIEW_CPU_ROW)
+		if (!view_row(t->view, i, NULL, &r) || r.kind != VIEW_CPU_ROW)
 			continue;
-		track = tui_track(&r, VIEW_EVENTS, 0);
+		track = view_row_track(&r, VIEW_EVENTS, 0);
 		if (track < 0 ||
 		    columns_fill(t->view, i, (uint32_t)track, s, NULL, &t->tile, t->columns[0]) < 0)
 			continue;
@@ -411,7 +405,7 @@ static void draw_ticks(struct tui *t)
 
 	if (y < 0)
 		return;
-	time_stamp(text, view_origin(t->view) + t->cursor, t->nanoseconds);
+	tui_stamp(t, text, t->cursor);
 	len = (int32_t)strlen(text);
 	screen_text(&t->screen, at + 1 + len <= t->screen.width ? at + 1 : at - len, y, len, text,
 		    screen_dim);
@@ -482,16 +476,17 @@ static void tui_draw_head(struct tui *t)
 
 #define TASK_WIDTH   20
 #define EVENT_WIDTH  20
+#define LINE_LIMIT   (1u << 20)
 #define NARROW	     60	 /* below this only time, event and text */
 #define WIDE	     120 /* from this on names have their own columns */
 #define MICROSECONDS 3	 /* digits less than nanoseconds have */
 
 /* As the report shows it: microseconds, unless the screen is wide. */
-static int32_t draw_time(struct tui *t, int32_t x, int32_t y, const struct tui_event *e,
+static int32_t draw_time(struct tui *t, int32_t x, int32_t y, const struct view_record *e,
 			 struct screen_style style)
 {
 	const bool rounded = t->nanoseconds && t->screen.width < WIDE;
-	uint64_t ts = e->ts + view_origin(t->view);
+	uint64_t ts = (uint64_t)e->ts + view_origin(t->view);
 	char time[TIMES_TEXT];
 
 	if (rounded && ts <= UINT64_MAX - 500)
@@ -502,38 +497,48 @@ static int32_t draw_time(struct tui *t, int32_t x, int32_t y, const struct tui_e
 	return screen_text(&t->screen, x, y, t->screen.width - x, time, style) + 1;
 }
 
-static int32_t draw_task(struct tui *t, int32_t x, int32_t y, const struct tui_event *e,
+static int32_t draw_task(struct tui *t, int32_t x, int32_t y, const struct view_record *e,
 			 struct screen_style style)
 {
 	const int32_t room = t->screen.width >= WIDE ? TASK_WIDTH + 4 : TASK_WIDTH - 4;
-	const char *comm = t->list.texts.data + e->comm;
 	struct screen_style swatch = screen_usual;
+	struct buf comm;
 	int32_t end;
 
-	swatch.bg = colour_of_name(comm);
+	buf_init(&comm, LINE_LIMIT);
+	tui_put_text(&t->list.records.texts, e->comm, &comm);
+	swatch.bg = colour_of_name(buf_str(&comm));
 	if (!t->opt.mono && e->pid)
 		screen_fill(&t->screen, x - 1, y, 1, ' ', swatch);
-	end = screen_printf(&t->screen, x, y, room, style, "%s-%lld", comm, (long long)e->pid);
+	end = screen_printf(&t->screen, x, y, room, style, "%s-%d", buf_str(&comm), e->pid);
+	buf_free(&comm);
 	return t->screen.width >= WIDE ? x + room + 1 : (end < x + room ? x + room + 1 : end + 1);
 }
 
-static void draw_event(struct tui *t, int32_t y, const struct tui_event *e,
+static void draw_event(struct tui *t, int32_t y, const struct view_record *e,
 		       struct screen_style style)
 {
-	const char *texts = t->list.texts.data;
+	const char *name = e->event ? e->event->name : "";
 	const int32_t w = t->screen.width;
 	int32_t x = 1, end;
+	struct buf text;
 
 	screen_fill(&t->screen, 0, y, w, ' ', style);
 	x = draw_time(t, x, y, e, style);
 	if (w >= NARROW) {
-		x = screen_printf(&t->screen, x, y, w - x, style, "%3lld ", (long long)e->cpu);
+		x = screen_printf(&t->screen, x, y, w - x, style, "%3u ", e->cpu);
 		x = draw_task(t, x, y, e, style);
 	}
-	end = screen_printf(&t->screen, x, y, w - x, style, "%s: ", texts + e->name);
+	buf_init(&text, LINE_LIMIT);
+	buf_utf8(&text, name, strlen(name));
+	buf_puts(&text, ": ");
+	end = screen_text(&t->screen, x, y, w - x, buf_str(&text), style);
 	if (w >= WIDE && end < x + EVENT_WIDTH)
 		end = x + EVENT_WIDTH;
-	screen_text(&t->screen, end, y, w - end, texts + e->text, style);
+	buf_reset(&text);
+	tui_put_text(&t->list.records.texts, e->text, &text);
+	screen_text(&t->screen, end, y, w - end, buf_str(&text), style);
+	buf_free(&text);
 	if (e->lost)
 		screen_put(&t->screen, 0, y, GLYPH_LOST, tui_fill(t, colour_of_lost()));
 }
@@ -573,7 +578,7 @@ static void tui_draw_list(struct tui *t)
 	draw_head_of_list(t, total);
 	for (int32_t i = 0; i < l->nr_list; i++) {
 		const uint64_t position = t->list.top + (uint64_t)i;
-		const struct tui_event *e = tui_list_event(t, position);
+		const struct view_record *e = tui_list_event(t, position);
 		struct screen_style style = screen_usual;
 
 		if (!e)
@@ -584,7 +589,7 @@ static void tui_draw_list(struct tui *t)
 			style = screen_dim;
 		draw_event(t, l->list + i, e, style);
 	}
-	if (t->list.events.n)
+	if (t->list.records.list.n)
 		return;
 	if (*t->list.error)
 		screen_text(&t->screen, 1, l->list, t->screen.width - 1, t->list.error, screen_dim);

@@ -149,12 +149,11 @@ int columns_fill(struct view *v, uint32_t row, uint32_t track, const struct colu
 	const struct tile_source from = {tile_of_view, v, row, track};
 	const uint64_t width = (s->until - s->since) / (uint64_t)s->width;
 	struct filling f = {.scale = s, .map = map, .out = out};
-	struct view_place place;
 	struct view_row info;
 	int rc;
 
 	memset(out, 0, (size_t)s->width * sizeof(*out));
-	if (!view_row(v, row, &place, &info) || track >= info.nr_tracks)
+	if (!view_row(v, row, NULL, &info) || track >= info.nr_tracks)
 		return 0;
 	f.ticks = info.tracks[track].kind == VIEW_EVENTS;
 	rc = tiles_each(&from, (struct tile_range){s->since, s->until, tile_level(width >> FINER)},
@@ -193,16 +192,29 @@ struct look {
 	bool known;
 };
 
+/* Puts a sign into a column. */
+static void put(struct look *k, int32_t x, enum glyph g, struct screen_style style)
+{
+	screen_put(&k->t->screen, k->t->layout.gutter + x, k->y, g, style);
+}
+
+/* What a track of the row has in each column; false: there is no such track, or no memory. */
+static bool fill_columns(struct look *k, int64_t track, uint32_t (*map)(uint32_t value),
+			 struct tui_column *out)
+{
+	return track >= 0 && columns_fill(k->t->view, k->item->row, (uint32_t)track, &k->scale, map,
+					  &k->t->tile, out) == 0;
+}
+
 static const char *colour_name(struct look *k, uint32_t value)
 {
 	const struct view_row *r = &k->item->info;
-	struct view_place place;
 	struct view_row task;
 
 	if (k->kind == VIEW_RUNNING && r->kind == VIEW_TASK_ROW)
 		return r->name;
 	if (k->kind == VIEW_RUNNING)
-		return view_row(k->t->view, value, &place, &task) ? task.name : NULL;
+		return view_row(k->t->view, value, NULL, &task) ? task.name : NULL;
 	return view_name(k->t->view, value);
 }
 
@@ -244,9 +256,8 @@ static void draw_slices(struct look *k, const struct tui_column *columns)
 		const uint32_t e = column_eighths(&k->scale, &columns[x]);
 
 		if (e)
-			screen_put(&k->t->screen, k->t->layout.gutter + x, k->y,
-				   GLYPH_BLOCK + e - 1,
-				   tui_fill(k->t, colour_of(k, columns[x].value)));
+			put(k, x, GLYPH_BLOCK + e - 1,
+			    tui_fill(k->t, colour_of(k, columns[x].value)));
 	}
 	for (int32_t x = 0; x <= k->scale.width; x++) {
 		const bool goes_on = x < k->scale.width && is_full(k, &columns[x]) && x > from &&
@@ -279,7 +290,7 @@ static const struct {
 
 static uint32_t only_state(uint32_t value)
 {
-	return STATE_OF(value) <= VIEW_UNKNOWN ? STATE_OF(value) : VIEW_UNKNOWN;
+	return view_state_of(value);
 }
 
 /* Waiting after the running, or in its place where it took longer and there are no colours. */
@@ -297,11 +308,10 @@ static void draw_state(struct look *k, int32_t x, const struct tui_column *ran,
 	if (!ran->busy) {
 		if (state == VIEW_SLEEPING || state == VIEW_UNKNOWN)
 			style = screen_dim;
-		screen_put(&t->screen, t->layout.gutter + x, k->y, states[state].glyph, style);
+		put(k, x, states[state].glyph, style);
 	} else if (states[state].waits && waited->most > ran->busy) {
 		if (t->opt.mono)
-			screen_put(&t->screen, t->layout.gutter + x, k->y, states[state].glyph,
-				   style);
+			put(k, x, states[state].glyph, style);
 		else
 			c->style.bg = colour;
 	}
@@ -309,11 +319,10 @@ static void draw_state(struct look *k, int32_t x, const struct tui_column *ran,
 
 static void draw_states(struct look *k, const struct tui_column *ran)
 {
-	const int64_t track = tui_track(&k->item->info, VIEW_STATE, 0);
+	const int64_t track = view_row_track(&k->item->info, VIEW_STATE, 0);
 	struct tui_column *waited = k->t->columns[1];
 
-	if (track < 0 || columns_fill(k->t->view, k->item->row, (uint32_t)track, &k->scale,
-				      only_state, &k->t->tile, waited) < 0)
+	if (!fill_columns(k, track, only_state, waited))
 		return;
 	for (int32_t x = 0; x < k->scale.width; x++)
 		draw_state(k, x, &ran[x], &waited[x]);
@@ -333,9 +342,8 @@ static void draw_counter(struct look *k, const struct tui_column *columns)
 		const uint32_t e = v ? (uint32_t)((v * 8 + most - 1) / most) : 0;
 
 		if (e)
-			screen_put(&k->t->screen, k->t->layout.gutter + x, k->y,
-				   GLYPH_BLOCK + e - 1,
-				   tui_fill(k->t, colour_of_state(VIEW_RUNNABLE)));
+			put(k, x, GLYPH_BLOCK + e - 1,
+			    tui_fill(k->t, colour_of_state(VIEW_RUNNABLE)));
 	}
 }
 
@@ -349,31 +357,26 @@ static bool is_blank(const struct screen *s, int32_t x, int32_t y)
 /* Where nothing else is seen. */
 static void draw_dots(struct look *k)
 {
-	const int64_t track = tui_track(&k->item->info, VIEW_EVENTS, 0);
+	const int64_t track = view_row_track(&k->item->info, VIEW_EVENTS, 0);
 	struct tui_column *columns = k->t->columns[2];
 
-	if (track < 0 || columns_fill(k->t->view, k->item->row, (uint32_t)track, &k->scale, NULL,
-				      &k->t->tile, columns) < 0)
+	if (!fill_columns(k, track, NULL, columns))
 		return;
-	for (int32_t x = 0; x < k->scale.width; x++) {
+	for (int32_t x = 0; x < k->scale.width; x++)
 		if (columns[x].count && is_blank(&k->t->screen, k->t->layout.gutter + x, k->y))
-			screen_put(&k->t->screen, k->t->layout.gutter + x, k->y, GLYPH_DOT,
-				   tui_fill(k->t, colour_of_events()));
-	}
+			put(k, x, GLYPH_DOT, tui_fill(k->t, colour_of_events()));
 }
 
 static void draw_lost(struct look *k)
 {
-	const int64_t track = tui_track(&k->item->info, VIEW_LOST, 0);
+	const int64_t track = view_row_track(&k->item->info, VIEW_LOST, 0);
 	struct tui_column *columns = k->t->columns[2];
 
-	if (track < 0 || columns_fill(k->t->view, k->item->row, (uint32_t)track, &k->scale, NULL,
-				      &k->t->tile, columns) < 0)
+	if (!fill_columns(k, track, NULL, columns))
 		return;
 	for (int32_t x = 0; x < k->scale.width; x++)
 		if (columns[x].busy)
-			screen_put(&k->t->screen, k->t->layout.gutter + x, k->y, GLYPH_LOST,
-				   tui_fill(k->t, colour_of_lost()));
+			put(k, x, GLYPH_LOST, tui_fill(k->t, colour_of_lost()));
 }
 
 /* ---- a row ---- */
@@ -389,8 +392,7 @@ static int32_t draw_item(struct look *k)
 	k->kind = track >= 0 ? item->info.tracks[track].kind : VIEW_EVENTS;
 	memset(columns, 0, (size_t)k->scale.width * sizeof(*columns));
 	if (track >= 0 && k->kind != VIEW_EVENTS && k->kind != VIEW_STATE &&
-	    columns_fill(k->t->view, item->row, (uint32_t)track, &k->scale, NULL, &k->t->tile,
-			 columns) < 0)
+	    !fill_columns(k, track, NULL, columns))
 		return -1;
 	if (k->kind == VIEW_COUNTER) {
 		draw_counter(k, columns);
@@ -430,10 +432,10 @@ static void draw_label(struct look *k, bool chosen, int32_t percent)
 	} else {
 		tui_row_name(t, &item->info, &name);
 	}
-	if (chosen)
+	if (chosen) {
 		style = tui_chosen(t, t->focus == TUI_TIMELINE);
-	if (chosen)
 		screen_fill(&t->screen, 0, k->y, gutter - 1, ' ', style);
+	}
 	/* Letters in that colour could not be read on every background. */
 	if (item->info.kind == VIEW_TASK_ROW && item->track < 0 && !t->opt.mono)
 		swatch.bg = colour_of_name(item->info.name);

@@ -23,16 +23,18 @@ void tui_go(struct tui *t, uint64_t ts);
 /* The same for one who moves the list. */
 void tui_cursor(struct tui *t, uint64_t ts);
 void tui_zoom(struct tui *t, double factor, uint64_t around);
+/* The time between the markers; false: there is none. */
+bool tui_marked_range(const struct tui *t, struct tui_range *out);
 
 /* ---- rows.c: which lines there are ---- */
 
+/* Whether the events of a CPU are asked for (--cpu). */
+bool tui_cpu_wanted(const struct tui *t, int64_t cpu);
 /* Makes the items anew; the selected one stays. 0 or -ENOMEM. */
 int tui_rows(struct tui *t);
 void tui_select(struct tui *t, int64_t item);
 bool tui_select_row(struct tui *t, uint32_t row);
 void tui_fold(struct tui *t);
-/* The tracks of a row, -1: none. */
-int64_t tui_track(const struct view_row *r, enum view_track_kind kind, uint32_t depth);
 /* The track that is what a row is about, -1: only its events. */
 int64_t tui_main_track(const struct view_row *r);
 /* "bash-123", "CPU 3", … */
@@ -51,9 +53,11 @@ bool tui_slice_at(struct tui *t, const struct tui_item *item, uint64_t ts,
 void tui_list_update(struct tui *t);
 void tui_list_move(struct tui *t, int64_t by);
 void tui_list_to(struct tui *t, uint64_t position);
-const struct tui_event *tui_list_event(const struct tui *t, uint64_t position);
+const struct view_record *tui_list_event(const struct tui *t, uint64_t position);
 /* How many can be listed. */
 uint64_t tui_list_total(struct tui *t);
+/* Bytes that are no UTF-8 become characters: a terminal shows nothing else. */
+void tui_put_text(const struct buf *texts, struct view_text text, struct buf *out);
 
 /* ---- list.c: searches ---- */
 
@@ -69,11 +73,12 @@ void tui_search_step(struct tui *t, int dir);
 
 void tui_page_close(struct tui *t);
 void tui_page_scroll(struct tui *t, int64_t by);
-void tui_page_help(struct tui *t);
 void tui_page_details(struct tui *t);
-void tui_page_sums(struct tui *t);
+/* What keys do (struct tui_binding); `how` means nothing. */
+void tui_page_help(struct tui *t, int32_t how);
+void tui_page_sums(struct tui *t, int32_t how);
 /* Who woke the selected slice: goes there. */
-void tui_waker(struct tui *t);
+void tui_waker(struct tui *t, int32_t how);
 
 /* ---- keys.c: what is typed ---- */
 
@@ -101,6 +106,9 @@ const char *time_stamp(char *text, uint64_t ts, bool nanoseconds);
 /* A duration, all digits: "3.540877 ms"; and with about four of them: "3.541ms". */
 const char *time_exact(char *text, uint64_t ns, bool nanoseconds);
 const char *time_short(char *text, uint64_t ns, bool nanoseconds);
+
+/* The stamp of a relative time. */
+const char *tui_stamp(const struct tui *t, char *text, uint64_t ts);
 
 /* 1, 2 or 5 times a power of ten, at least so many. */
 uint64_t time_step(uint64_t at_least);

@@ -6,10 +6,13 @@
  */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "tui/internal.h"
 
 #define LEAST_SPAN 16 /* nanoseconds that are seen, and one for each column */
 #define ALMOST_ALL 0.99
+#define ZOOM_STEP  2.0
+#define PAN_STEP   0.25 /* of what is seen */
 
 struct column_scale tui_scale(const struct tui *t)
 {
@@ -23,6 +26,11 @@ struct tui_range tui_everything(const struct tui *t)
 	const uint64_t end = view_duration(t->view) + 1;
 
 	return (struct tui_range){0, end > LEAST_SPAN ? end : LEAST_SPAN};
+}
+
+static bool in_list(const struct tui *t)
+{
+	return t->focus == TUI_LIST;
 }
 
 /* ---- back and forward ---- */
@@ -47,8 +55,8 @@ static void remember(struct tui *t)
 	h->n = h->now;
 }
 
-/* To the next slice of the selected item, or the one before (-1). */
-static void tui_history_step(struct tui *t, int dir)
+/* To the range that was seen before (-1), or after it. */
+static void step_in_history(struct tui *t, int32_t dir)
 {
 	struct tui_history *h = &t->history;
 	struct tui_range now = t->range;
@@ -115,18 +123,22 @@ void tui_show_all(struct tui *t, bool remembered)
 	show(t, all, all, remembered);
 }
 
+static void centre(struct tui *t, int32_t how)
+{
+	const uint64_t span = t->range.until - t->range.since;
+	const uint64_t since = t->cursor > span / 2 ? t->cursor - span / 2 : 0;
+
+	tui_show(t, (struct tui_range){since, since + span}, false);
+}
+
 void tui_cursor(struct tui *t, uint64_t ts)
 {
 	const struct tui_range all = tui_everything(t);
-	const uint64_t span = t->range.until - t->range.since;
 
 	t->cursor = ts < all.until ? ts : all.until - 1;
 	if (t->cursor >= t->range.since && t->cursor < t->range.until)
 		return;
-	tui_show(t,
-		 (struct tui_range){t->cursor > span / 2 ? t->cursor - span / 2 : 0,
-				    t->cursor > span / 2 ? t->cursor - span / 2 + span : span},
-		 false);
+	centre(t, 0);
 }
 
 void tui_go(struct tui *t, uint64_t ts)
@@ -155,11 +167,11 @@ void tui_zoom(struct tui *t, double factor, uint64_t around)
 	t->this_move = TUI_ZOOMED;
 }
 
-static void tui_pan(struct tui *t, double screens)
+static void pan(struct tui *t, int32_t dir)
 {
 	const uint64_t span = t->range.until - t->range.since;
-	const uint64_t by = (uint64_t)((double)span * (screens < 0 ? -screens : screens)) + 1;
-	const uint64_t since = screens > 0	     ? t->range.since + by
+	const uint64_t by = (uint64_t)((double)span * PAN_STEP) + 1;
+	const uint64_t since = dir > 0		     ? t->range.since + by
 			       : t->range.since > by ? t->range.since - by
 						     : 0;
 
@@ -196,17 +208,21 @@ static bool neighbour(struct tui *t, const struct tui_item *item, int64_t track,
 }
 
 /* To the next slice of the selected item, or the one before (-1). */
-static void tui_next_slice(struct tui *t, int dir)
+static void next_slice(struct tui *t, int32_t dir)
 {
 	const struct tui_item *item = t->selected < t->items.n ? &t->items.at[t->selected] : NULL;
 	uint64_t best = 0, ts;
 	int64_t tracks[2];
 	bool found = false;
 
+	if (in_list(t)) {
+		tui_list_move(t, dir);
+		return;
+	}
 	if (!item)
 		return;
 	tracks[0] = item->track >= 0 ? item->track : tui_main_track(&item->info);
-	tracks[1] = item->track >= 0 ? -1 : tui_track(&item->info, VIEW_STATE, 0);
+	tracks[1] = item->track >= 0 ? -1 : view_row_track(&item->info, VIEW_STATE, 0);
 	if (tracks[0] < 0 || item->info.tracks[tracks[0]].kind == VIEW_EVENTS) {
 		tui_list_move(t, dir);
 		return;
@@ -238,9 +254,9 @@ const char *tui_prompt_words(enum tui_prompt_kind kind)
 	}
 }
 
-static void tui_prompt_open(struct tui *t, enum tui_prompt_kind kind)
+static void open_prompt(struct tui *t, int32_t kind)
 {
-	t->prompt = (struct tui_prompt){.kind = kind};
+	t->prompt = (struct tui_prompt){.kind = (enum tui_prompt_kind)kind};
 	if (kind == TUI_SEARCH_PROMPT)
 		tui_say(t, "a filter of report -F, or text; \"text\" is always text");
 	else
@@ -283,34 +299,10 @@ static void finish(struct tui *t)
 
 /* ---- editing ---- */
 
-static size_t encode(uint32_t c, char *out)
-{
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		out[0] = (char)(0xc0 | c >> 6);
-		out[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		out[0] = (char)(0xe0 | c >> 12);
-		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		out[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	out[0] = (char)(0xf0 | c >> 18);
-	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	out[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
 static void insert(struct tui_prompt *p, uint32_t c)
 {
-	char bytes[4];
-	const size_t n = encode(c, bytes);
+	char bytes[UTF8_MOST];
+	const size_t n = utf8_encode(c, bytes);
 
 	if (p->len + n >= TUI_PROMPT_TEXT)
 		return;
@@ -354,7 +346,7 @@ static void recall(struct tui *t)
 	p->text[p->len] = '\0';
 }
 
-static void tui_prompt_key(struct tui *t, uint32_t key)
+static void prompt_key(struct tui *t, uint32_t key)
 {
 	struct tui_prompt *p = &t->prompt;
 
@@ -389,15 +381,7 @@ static void tui_prompt_key(struct tui *t, uint32_t key)
 
 /* ---- the keys ---- */
 
-#define ZOOM_STEP 2.0
-#define PAN_STEP  0.25
-
 /* ---- moving ---- */
-
-static bool in_list(const struct tui *t)
-{
-	return t->focus == TUI_LIST;
-}
 
 static void move_across(struct tui *t, int32_t how)
 {
@@ -408,7 +392,7 @@ static void move_across(struct tui *t, int32_t how)
 		tui_go(t, column_time(&s, x));
 		return;
 	}
-	tui_pan(t, how < 0 ? -PAN_STEP : PAN_STEP);
+	pan(t, how);
 	/* At an end of the trace nothing has moved. */
 	if (t->range.since == s.since)
 		tui_go(t, how < 0 ? t->range.since : t->range.until - 1);
@@ -444,45 +428,9 @@ static void zoom(struct tui *t, int32_t how)
 	tui_zoom(t, how > 0 ? 1 / ZOOM_STEP : ZOOM_STEP, t->cursor);
 }
 
-static void pan(struct tui *t, int32_t how)
-{
-	tui_pan(t, how < 0 ? -PAN_STEP : PAN_STEP);
-}
-
 static void fit(struct tui *t, int32_t how)
 {
 	tui_show_all(t, true);
-}
-
-static void centre(struct tui *t, int32_t how)
-{
-	const uint64_t span = t->range.until - t->range.since;
-	const uint64_t since = t->cursor > span / 2 ? t->cursor - span / 2 : 0;
-
-	tui_show(t, (struct tui_range){since, since + span}, false);
-}
-
-static void back(struct tui *t, int32_t how)
-{
-	tui_history_step(t, how);
-}
-
-static void go_to(struct tui *t, int32_t how)
-{
-	tui_prompt_open(t, TUI_TIME_PROMPT);
-}
-
-static void slice(struct tui *t, int32_t how)
-{
-	if (in_list(t))
-		tui_list_move(t, how);
-	else
-		tui_next_slice(t, how);
-}
-
-static void waker(struct tui *t, int32_t how)
-{
-	tui_waker(t);
 }
 
 /* ---- markers ---- */
@@ -505,6 +453,16 @@ static void next_mark(struct tui *t, int32_t how)
 	set_mark(t, 0);
 }
 
+bool tui_marked_range(const struct tui *t, struct tui_range *out)
+{
+	const uint64_t a = t->marks[0], b = t->marks[1];
+
+	if (!t->marked[0] || !t->marked[1] || a == b)
+		return false;
+	*out = a < b ? (struct tui_range){a, b} : (struct tui_range){b, a};
+	return true;
+}
+
 static void no_marks(struct tui *t, int32_t how)
 {
 	t->marked[0] = t->marked[1] = false;
@@ -512,31 +470,15 @@ static void no_marks(struct tui *t, int32_t how)
 
 static void zoom_marks(struct tui *t, int32_t how)
 {
-	const uint64_t a = t->marks[0], b = t->marks[1];
+	struct tui_range r;
 
-	if (t->marked[0] && t->marked[1] && a != b)
-		tui_show(t, a < b ? (struct tui_range){a, b + 1} : (struct tui_range){b, a + 1},
-			 true);
+	if (tui_marked_range(t, &r))
+		tui_show(t, (struct tui_range){r.since, r.until + 1}, true);
 	else
 		tui_say(t, "A and B set markers to zoom to");
 }
 
-static void sums(struct tui *t, int32_t how)
-{
-	tui_page_sums(t);
-}
-
 /* ---- searching ---- */
-
-static void view_search(struct tui *t, int32_t how)
-{
-	tui_prompt_open(t, TUI_SEARCH_PROMPT);
-}
-
-static void step_hit(struct tui *t, int32_t how)
-{
-	tui_search_step(t, how);
-}
 
 static void only_hits(struct tui *t, int32_t how)
 {
@@ -583,7 +525,7 @@ static void fold(struct tui *t, int32_t how)
 /* From an event to its task and its time, and from a time to its event. */
 static void link_panes(struct tui *t, int32_t how)
 {
-	const struct tui_event *e;
+	const struct view_record *e;
 
 	if (!in_list(t)) {
 		t->list.follows = true;
@@ -594,7 +536,7 @@ static void link_panes(struct tui *t, int32_t how)
 	e = tui_list_event(t, t->list.selected);
 	if (!e)
 		return;
-	tui_cursor(t, e->ts);
+	tui_cursor(t, (uint64_t)e->ts);
 	centre(t, 0);
 	if (e->row >= 0)
 		tui_select_row(t, (uint32_t)e->row);
@@ -604,11 +546,6 @@ static void link_panes(struct tui *t, int32_t how)
 static void details(struct tui *t, int32_t how)
 {
 	tui_page_details(t);
-}
-
-static void help(struct tui *t, int32_t how)
-{
-	tui_page_help(t);
 }
 
 static void quit(struct tui *t, int32_t how)
@@ -633,15 +570,15 @@ const struct tui_binding tui_bindings[] = {
 	{"", "", pan, 1, {'d', '>'}},
 	{"Home End", "go to the start, to the end", move_end, -1, {TUI_HOME}},
 	{"", "", move_end, 1, {TUI_END}},
-	{"g", "go to a time", go_to, 0, {'g'}},
+	{"g", "go to a time", open_prompt, TUI_TIME_PROMPT, {'g'}},
 	{"f 0", "show the whole trace", fit, 0, {'f', '0'}},
 	{"c", "centre the cursor", centre, 0, {'c'}},
 	{"Backspace ]", "go back to the previous view, and forward again",
-	 back, -1, {TUI_BACKSPACE, '['}},
-	{"", "", back, 1, {']'}},
-	{". ,", "go to the next slice of the row, to the previous one", slice, 1, {'.'}},
-	{"", "", slice, -1, {','}},
-	{"u", "go to the task that woke it", waker, 0, {'u'}},
+	 step_in_history, -1, {TUI_BACKSPACE, '['}},
+	{"", "", step_in_history, 1, {']'}},
+	{". ,", "go to the next slice of the row, to the previous one", next_slice, 1, {'.'}},
+	{"", "", next_slice, -1, {','}},
+	{"u", "go to the task that woke it", tui_waker, 0, {'u'}},
 	{NULL, "Rows and panes"},
 	{"Up Down  k j", "move up and down, in the rows or the list",
 	 move_down, -1, {TUI_UP, 'k'}},
@@ -655,9 +592,9 @@ const struct tui_binding tui_bindings[] = {
 	{"t", "show CPUs and tasks, only CPUs, only tasks", switch_rows, 0, {'t'}},
 	{"o Space", "unfold the row: interrupts, calls, functions, events", fold, 0, {'o', ' '}},
 	{NULL, "Search"},
-	{"/", "search: a filter of report -F, or text", view_search, 0, {'/'}},
-	{"n N", "go to the next hit, to the previous one", step_hit, 1, {'n'}},
-	{"", "", step_hit, -1, {'N'}},
+	{"/", "search: a filter of report -F, or text", open_prompt, TUI_SEARCH_PROMPT, {'/'}},
+	{"n N", "go to the next hit, to the previous one", tui_search_step, 1, {'n'}},
+	{"", "", tui_search_step, -1, {'N'}},
 	{"F", "list only hits, or all events", only_hits, 0, {'F'}},
 	{NULL, "Markers"},
 	{"A B  m", "set marker A, B, the next one", set_mark, 0, {'A'}},
@@ -665,10 +602,11 @@ const struct tui_binding tui_bindings[] = {
 	{"", "", next_mark, 0, {'m'}},
 	{"z", "zoom to the time between the markers", zoom_marks, 0, {'z'}},
 	{"x", "remove the markers", no_marks, 0, {'x'}},
-	{"i", "show sums of tasks, CPUs, calls, events between the markers", sums, 0, {'i'}},
+	{"i", "show sums of tasks, CPUs, calls, events between the markers",
+	 tui_page_sums, 0, {'i'}},
 	{NULL, "Others"},
 	{"e", "show details: fields, stack, who woke it, why it waited", details, 0, {'e'}},
-	{"?", "show this list", help, 0, {'?'}},
+	{"?", "show this list", tui_page_help, 0, {'?'}},
 	{"Esc", "close a window or a prompt", leave, 0, {TUI_ESCAPE}},
 	{"q", "quit", quit, 0, {'q'}},
 	{0},
@@ -701,7 +639,7 @@ bool tui_key(struct tui *t, uint32_t key)
 {
 	t->this_move = TUI_OTHER_MOVE;
 	if (t->prompt.kind != TUI_NO_PROMPT) {
-		tui_prompt_key(t, key);
+		prompt_key(t, key);
 		return true;
 	}
 	t->message[0] = '\0';

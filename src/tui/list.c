@@ -8,9 +8,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "base/vec.h"
-#include "event/event.h"
 #include "tui/internal.h"
-#include "view/answers/records.h"
 
 /*
  * Searching: what is typed is a filter as `spur report -F` takes it if it is one, else a text in
@@ -30,13 +28,11 @@ static void wanted_rows(struct tui *t, struct rows *rows)
 	const uint32_t nr = t->opt.cpus ? view_rows(t->view) : 0;
 
 	for (uint32_t i = 0; i < nr; i++) {
-		struct view_place place;
 		struct view_row r;
 		uint32_t *slot;
 
-		if (!view_row(t->view, i, &place, &r) || r.kind != VIEW_CPU_ROW || r.number < 0 ||
-		    r.number >= t->opt.nr_cpus ||
-		    !(t->opt.cpus[r.number / 64] >> (r.number % 64) & 1))
+		if (!view_row(t->view, i, NULL, &r) || r.kind != VIEW_CPU_ROW ||
+		    !tui_cpu_wanted(t, r.number))
 			continue;
 		slot = vec_push(rows);
 		if (slot)
@@ -149,23 +145,6 @@ bool tui_search_news(struct tui *t)
 
 /* ---- going to hits ---- */
 
-/* The number of a hit among all events; false while that is not known. */
-static bool number_of(struct tui *t, struct view_search *s, const struct view_record_id *id,
-		      uint64_t *n)
-{
-	struct view_cursor c;
-	bool found;
-
-	found = view_cursor_open(&c, t->view, view_search_sources(s), t->opt.stop, NULL) == 0 &&
-		view_cursor_to_time(&c, id->ts, true, NULL) == 0;
-	while (found && (found = view_cursor_next(&c) && c.id.ts == id->ts))
-		if (c.id.lane == id->lane && c.id.offset == id->offset)
-			break;
-	*n = found ? c.n : 0;
-	view_cursor_close(&c);
-	return found;
-}
-
 /* The hit after the one that the cursor is on, or where the cursor is; -1: there is none. */
 static int64_t next_hit(const struct tui *t, struct view_search *s, int dir)
 {
@@ -189,7 +168,7 @@ static void go_to(struct tui *t, struct view_search *s, int64_t hit,
 	t->search.time = t->cursor;
 	if (t->list.only_hits)
 		n = (uint64_t)hit;
-	else if (!number_of(t, s, id, &n))
+	else if (!view_search_number(s, id, t->opt.stop, &n))
 		return;
 	tui_list_to(t, n);
 }
@@ -228,8 +207,7 @@ void tui_search_step(struct tui *t, int dir)
  * last leads.
  */
 
-#define TEXTS_LIMIT (16u << 20)
-#define LEAST_ROOM  1
+#define LEAST_ROOM 1
 
 static bool of_hits(const struct tui *t)
 {
@@ -243,35 +221,9 @@ uint64_t tui_list_total(struct tui *t)
 
 /* ---- asking ---- */
 
-/* Bytes that are no UTF-8 become characters: a terminal shows nothing else. */
-static uint32_t add_text(struct tui_list *l, const char *text, size_t len)
+void tui_put_text(const struct buf *texts, struct view_text text, struct buf *out)
 {
-	const size_t at = l->texts.len;
-
-	buf_utf8(&l->texts, text, len);
-	buf_putc(&l->texts, '\0');
-	return buf_full(&l->texts) ? 0 : (uint32_t)at;
-}
-
-static void add_event(struct tui_list *l, const struct view_record *r, const struct buf *texts)
-{
-	struct tui_event *e = vec_push(&l->events);
-	const char *name = r->event ? r->event->name : "";
-
-	if (!e)
-		return;
-	*e = (struct tui_event){
-		.n = r->numbered ? r->n : l->first + l->events.n - 1,
-		.ts = (uint64_t)r->ts,
-		.cpu = r->cpu,
-		.pid = r->pid,
-		.row = r->row,
-		.lost = r->lost,
-		.folded = r->folded,
-	};
-	e->comm = add_text(l, view_text(texts, r->comm), r->comm.len);
-	e->name = add_text(l, name, strlen(name));
-	e->text = add_text(l, view_text(texts, r->text), r->text.len);
+	buf_utf8(out, view_text(texts, text), text.len);
 }
 
 static void fetch(struct tui *t)
@@ -279,12 +231,9 @@ static void fetch(struct tui *t)
 	struct tui_list *l = &t->list;
 	struct view_records_options o = {.at = l->top, .stop = t->opt.stop};
 	struct spur_error err = {0};
-	struct view_records records = {0};
 	int rc = 0;
 
-	l->events.n = 0;
-	buf_reset(&l->texts);
-	buf_putc(&l->texts, '\0');
+	view_records_free(&l->records);
 	l->first = l->top;
 	l->search = of_hits(t) ? t->search.id : -1;
 	l->room = t->layout.nr_list > LEAST_ROOM ? t->layout.nr_list : LEAST_ROOM;
@@ -300,14 +249,12 @@ static void fetch(struct tui *t)
 				       (long long)l->search);
 	}
 	if (rc == 0) {
-		rc = view_records_read(t->view, &o, &records, &err);
-		for (size_t i = 0; rc == 0 && i < records.list.n; i++)
-			add_event(l, &records.list.at[i], &records.texts);
-		l->settled = rc < 0 || records.settled;
-		view_records_free(&records);
+		rc = view_records_read(t->view, &o, &l->records, &err);
+		l->settled = rc < 0 || l->records.settled;
 	}
 	view_search_put(o.search);
 	if (rc < 0) {
+		view_records_free(&l->records);
 		error_sys(&err, rc, "events");
 		snprintf(l->error, sizeof(l->error), "%.199s", err.text);
 	}
@@ -320,17 +267,17 @@ static bool is_there(struct tui *t)
 	const bool changed = l->total != tui_list_total(t) || !l->settled || *l->error;
 
 	if (l->first != l->top || l->search != (of_hits(t) ? t->search.id : -1) ||
-	    l->room < t->layout.nr_list || !l->events.n)
+	    l->room < t->layout.nr_list || !l->records.list.n)
 		return false;
 	return !changed || l->generation == view_generation(t->view);
 }
 
-const struct tui_event *tui_list_event(const struct tui *t, uint64_t position)
+const struct view_record *tui_list_event(const struct tui *t, uint64_t position)
 {
 	const struct tui_list *l = &t->list;
 
-	return position >= l->first && position - l->first < l->events.n
-		       ? &l->events.at[position - l->first]
+	return position >= l->first && position - l->first < l->records.list.n
+		       ? &l->records.list.at[position - l->first]
 		       : NULL;
 }
 
@@ -380,7 +327,7 @@ void tui_list_update(struct tui *t)
 {
 	struct tui_list *l = &t->list;
 	const uint64_t total = tui_list_total(t);
-	const struct tui_event *e;
+	const struct view_record *e;
 
 	/* What is not known when everything has been read never will be. */
 	if (l->follows && (find_cursor(t, total, &l->selected) || view_progress(t->view) >= 1))
@@ -394,7 +341,7 @@ void tui_list_update(struct tui *t)
 		fetch(t);
 	e = l->leads ? tui_list_event(t, l->selected) : NULL;
 	if (e) {
-		tui_cursor(t, e->ts);
+		tui_cursor(t, (uint64_t)e->ts);
 		l->leads = l->follows = false;
 	}
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "base/vec.h"
@@ -43,7 +44,7 @@ void tui_page_scroll(struct tui *t, int64_t by)
 	t->page.top = top > 0 ? (int32_t)top : 0;
 }
 
-void tui_page_help(struct tui *t)
+void tui_page_help(struct tui *t, int32_t how)
 {
 	static const struct {
 		enum glyph glyph;
@@ -70,7 +71,7 @@ void tui_page_help(struct tui *t)
 			buf_printf(b, "  %-*s %s\n", KEYS_WIDTH, k->keys, k->words);
 	}
 	buf_puts(b, "\n*Signs\n");
-	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(signs); i++) {
 		struct screen one = {.ascii = t->screen.ascii};
 
 		/* The character itself, as UTF-8. */
@@ -109,25 +110,18 @@ static void put_line(struct buf *b, const char *label, const char *text)
 	buf_putc(b, '\n');
 }
 
-/* Bytes that are no UTF-8 become characters: a terminal shows nothing else. */
-static void put_answer(const struct buf *texts, struct view_text text, struct buf *b)
-{
-	buf_utf8(b, view_text(texts, text), text.len);
-}
-
 static void put_time_line(const struct tui *t, const char *label, int64_t ts, struct buf *b)
 {
 	char time[TIMES_TEXT];
 
-	put_line(b, label, time_stamp(time, (uint64_t)ts + view_origin(t->view), t->nanoseconds));
+	put_line(b, label, tui_stamp(t, time, (uint64_t)ts));
 }
 
 static void put_row(struct tui *t, int64_t row, struct buf *b)
 {
-	struct view_place place;
 	struct view_row r;
 
-	if (row >= 0 && row <= UINT32_MAX && view_row(t->view, (uint32_t)row, &place, &r))
+	if (row >= 0 && row <= UINT32_MAX && view_row(t->view, (uint32_t)row, NULL, &r))
 		tui_row_name(t, &r, b);
 	else
 		buf_puts(b, "?");
@@ -158,11 +152,10 @@ static void put_waker(struct tui *t, const struct view_waker *w, struct buf *b)
 	char time[TIMES_TEXT];
 
 	put_label(b, "woken by");
-	put_row(t, w->row, b);
-	if (w->in_interrupt)
+	put_row(t, w->who.row, b);
+	if (w->who.in_interrupt)
 		buf_printf(b, " (in an interrupt: %s)", w->interrupt ? w->interrupt : "");
-	buf_printf(b, " at %s\n",
-		   time_stamp(time, (uint64_t)w->ts + view_origin(t->view), t->nanoseconds));
+	buf_printf(b, " at %s\n", tui_stamp(t, time, (uint64_t)w->ts));
 	if (w->has_latency)
 		put_line(b, "latency", time_exact(time, w->latency, t->nanoseconds));
 }
@@ -173,8 +166,7 @@ static void put_woken(struct tui *t, const struct view_woken *w, struct buf *b)
 
 	put_label(b, "woke");
 	put_row(t, w->row, b);
-	buf_printf(b, " at %s\n",
-		   time_stamp(time, (uint64_t)w->ts + view_origin(t->view), t->nanoseconds));
+	buf_printf(b, " at %s\n", tui_stamp(t, time, (uint64_t)w->ts));
 }
 
 /* Why the task waited, in the words of `spur why`; nothing where that is not known. */
@@ -207,7 +199,7 @@ static void put_slice(struct tui *t, const struct view_slice *s, struct buf *b)
 	buf_putc(b, '*');
 	tui_row_name(t, &item->info, b);
 	buf_puts(b, running ? ": running on " : ": ");
-	put_answer(&s->texts, s->name, b);
+	tui_put_text(&s->texts, s->name, b);
 	buf_putc(b, '\n');
 	put_time_line(t, "from", s->start, b);
 	put_time_line(t, "to", s->start + (int64_t)s->dur, b);
@@ -219,7 +211,7 @@ static void put_slice(struct tui *t, const struct view_slice *s, struct buf *b)
 		if (strcmp(d->label, "duration") == 0)
 			continue;
 		put_label(b, d->label);
-		put_answer(&s->texts, d->text, b);
+		tui_put_text(&s->texts, d->text, b);
 		buf_putc(b, '\n');
 	}
 	if (s->has_waker)
@@ -260,7 +252,7 @@ static void put_fields(const struct view_details *d, const struct buf *texts, st
 {
 	vec_each (f, &d->fields) {
 		put_label(b, f->field->name);
-		put_answer(texts, f->text, b);
+		tui_put_text(texts, f->text, b);
 		if (f->kind == VIEW_FIELD_NUMBER)
 			put_number(f, texts, b);
 		buf_putc(b, '\n');
@@ -273,7 +265,7 @@ static void put_stacks(const struct view_details *d, const struct buf *texts, st
 		buf_printf(b, "\n*Stack (%s)\n", s->kind);
 		for (size_t i = 0; i < s->nr; i++) {
 			buf_puts(b, "  ");
-			put_answer(texts, d->frames.at[s->first + i], b);
+			tui_put_text(texts, d->frames.at[s->first + i], b);
 			buf_putc(b, '\n');
 		}
 	}
@@ -287,12 +279,12 @@ static void put_event(struct tui *t, const struct view_records *records, struct 
 	buf_printf(b, "*Event %s:%s\n", d->system, r->event ? r->event->name : "");
 	put_time_line(t, "time", r->ts, b);
 	put_label(b, "task");
-	put_answer(&records->texts, r->comm, b);
+	tui_put_text(&records->texts, r->comm, b);
 	buf_printf(b, "-%d\n", r->pid);
 	put_label(b, "CPU");
 	buf_printf(b, "%u\n", r->cpu);
 	put_label(b, "text");
-	put_answer(&records->texts, r->text, b);
+	tui_put_text(&records->texts, r->text, b);
 	buf_putc(b, '\n');
 	for (const struct view_context *c = view_contexts; c->words; c++)
 		if (d->flags & c->flag)
@@ -307,14 +299,15 @@ static void add_event(struct tui *t, struct buf *b)
 {
 	struct view_records records;
 	struct spur_error err = {0};
-	const struct tui_event *e;
+	const struct view_record *e;
 	int rc;
 
 	tui_list_update(t);
 	e = tui_list_event(t, t->list.selected);
 	if (!e)
 		return;
-	rc = view_record_read(t->view, e->n, t->opt.stop, &records, &err);
+	rc = view_record_read(t->view, e->numbered ? e->n : t->list.selected, t->opt.stop, &records,
+			      &err);
 	if (rc == 0) {
 		put_event(t, &records, b);
 	} else {
@@ -340,7 +333,7 @@ void tui_page_details(struct tui *t)
 	}
 }
 
-void tui_waker(struct tui *t)
+void tui_waker(struct tui *t, int32_t how)
 {
 	struct view_slice s;
 
@@ -348,11 +341,11 @@ void tui_waker(struct tui *t)
 		tui_say(t, "nothing is here");
 		return;
 	}
-	if (!s.has_waker || s.waker.row < 0) {
+	if (!s.has_waker || s.waker.who.row < 0) {
 		tui_say(t, "who woke it is not in the trace");
 	} else {
 		tui_go(t, (uint64_t)s.waker.ts);
-		if (!tui_select_row(t, (uint32_t)s.waker.row))
+		if (!tui_select_row(t, (uint32_t)s.waker.who.row))
 			tui_say(t, "the row of who woke it is not shown: t shows others");
 	}
 	view_slice_free(&s);
@@ -371,40 +364,23 @@ void tui_waker(struct tui *t)
 static const char *const columns[NR_COLUMNS] = {"running", "runnable", "blocked", "sleeping",
 						"unknown"};
 
-struct sum {
-	uint32_t row;
-	uint64_t times[NR_COLUMNS];
-	uint64_t switches;
-};
+/* The time in a column. */
+static uint64_t time_in(const struct row_sum *s, size_t column)
+{
+	const uint64_t times[NR_COLUMNS] = {
+		s->running, s->state[VIEW_RUNNABLE] + s->state[VIEW_PREEMPTED],
+		s->state[VIEW_BLOCKED], s->state[VIEW_SLEEPING], s->state[VIEW_UNKNOWN]};
+
+	return times[column];
+}
 
 static int by_running(const void *a, const void *b)
 {
-	const struct sum *x = a, *y = b;
+	const struct row_sum *x = a, *y = b;
 
-	if (x->times[0] != y->times[0])
-		return x->times[0] < y->times[0] ? 1 : -1;
+	if (x->running != y->running)
+		return x->running < y->running ? 1 : -1;
 	return x->row < y->row ? -1 : x->row > y->row;
-}
-
-/* The sums with the columns that are shown, by time of running; NULL: none, or without memory. */
-static struct sum *sorted_sums(const struct row_sums *from)
-{
-	struct sum *sums = from->n ? calloc(from->n, sizeof(*sums)) : NULL;
-
-	for (size_t i = 0; sums && i < from->n; i++) {
-		const struct row_sum *s = &from->at[i].sum;
-
-		sums[i] = (struct sum){
-			.row = from->at[i].row,
-			.times = {s->running, s->state[VIEW_RUNNABLE] + s->state[VIEW_PREEMPTED],
-				  s->state[VIEW_BLOCKED], s->state[VIEW_SLEEPING],
-				  s->state[VIEW_UNKNOWN]},
-			.switches = s->switches,
-		};
-	}
-	if (sums)
-		qsort(sums, from->n, sizeof(*sums), by_running);
-	return sums;
 }
 
 /* A name in its column, as wide as that; what is too long is cut. */
@@ -424,24 +400,23 @@ static void put_time(const struct tui *t, uint64_t ns, struct buf *b)
 }
 
 /* Which columns a list of sums has, a bit each. */
-static unsigned int columns_of(const struct sum *sums, size_t n, bool task)
+static unsigned int columns_of(const struct row_sums *sums, bool task)
 {
 	unsigned int shown = task ? (1u << (NR_COLUMNS - 1)) - 1 : 1;
 
-	for (size_t i = 0; i < n; i++)
-		if (sums[i].times[NR_COLUMNS - 1])
+	for (size_t i = 0; i < sums->n; i++)
+		if (sums->at[i].state[VIEW_UNKNOWN])
 			shown |= 1u << (NR_COLUMNS - 1);
 	return shown;
 }
 
-static void put_sum(struct tui *t, const struct sum *s, uint64_t span, unsigned int shown,
+static void put_sum(struct tui *t, const struct row_sum *s, uint64_t span, unsigned int shown,
 		    struct buf *b)
 {
-	struct view_place place;
 	struct view_row r;
 	struct buf name;
 
-	if (!view_row(t->view, s->row, &place, &r))
+	if (!view_row(t->view, s->row, NULL, &r))
 		return;
 	buf_init(&name, 256);
 	tui_row_name(t, &r, &name);
@@ -450,32 +425,31 @@ static void put_sum(struct tui *t, const struct sum *s, uint64_t span, unsigned 
 	for (size_t i = 0; i < NR_COLUMNS; i++) {
 		if (!(shown >> i & 1))
 			continue;
-		put_time(t, s->times[i], b);
+		put_time(t, time_in(s, i), b);
 		if (!i)
-			buf_printf(b, "%6.1f%%", 100.0 * (double)s->times[0] / (double)span);
+			buf_printf(b, "%6.1f%%", 100.0 * (double)s->running / (double)span);
 	}
 	buf_printf(b, "%9llu\n", (unsigned long long)s->switches);
 }
 
-static void put_rows(struct tui *t, const struct row_sums *from, const char *title, bool tasks,
+static void put_rows(struct tui *t, struct row_sums *sums, const char *title, bool tasks,
 		     uint64_t span, struct buf *b)
 {
-	struct sum *sums = sorted_sums(from);
-	const unsigned int shown = columns_of(sums, sums ? from->n : 0, tasks);
+	const unsigned int shown = columns_of(sums, tasks);
 
-	if (!sums)
+	if (!sums->n)
 		return;
+	qsort(sums->at, sums->n, sizeof(*sums->at), by_running);
 	buf_printf(b, "*%-*s", TASK_WIDTH + 2, title);
 	for (size_t i = 0; i < NR_COLUMNS; i++)
 		if (shown >> i & 1)
 			buf_printf(b, "%*s%s", TIME_COLUMN, columns[i], i ? "" : "       ");
 	buf_printf(b, "%9s\n", "switches");
-	for (size_t i = 0; i < from->n && i < MOST_TASKS; i++)
-		put_sum(t, &sums[i], span, shown, b);
-	if (from->n > MOST_TASKS)
-		buf_printf(b, "  and %zu more\n", from->n - MOST_TASKS);
+	for (size_t i = 0; i < sums->n && i < MOST_TASKS; i++)
+		put_sum(t, &sums->at[i], span, shown, b);
+	if (sums->n > MOST_TASKS)
+		buf_printf(b, "  and %zu more\n", sums->n - MOST_TASKS);
 	buf_putc(b, '\n');
-	free(sums);
 }
 
 /* ---- by name ---- */
@@ -558,19 +532,10 @@ static void put_events(struct tui *t, const struct range_sums *sums, struct buf 
 
 /* ---- the page ---- */
 
-static struct tui_range range_of(const struct tui *t)
+void tui_page_sums(struct tui *t, int32_t how)
 {
-	const uint64_t a = t->marks[0], b = t->marks[1];
-
-	if (!t->marked[0] || !t->marked[1] || a == b)
-		return t->range;
-	return a < b ? (struct tui_range){a, b} : (struct tui_range){b, a};
-}
-
-void tui_page_sums(struct tui *t)
-{
-	const struct tui_range r = range_of(t);
-	const bool marked = t->marked[0] && t->marked[1] && t->marks[0] != t->marks[1];
+	struct tui_range r = t->range;
+	const bool marked = tui_marked_range(t, &r);
 	const struct sum_range range = sum_range_all(t->view, r.since, r.until, t->opt.stop);
 	char from[TIMES_TEXT], span[TIMES_TEXT];
 	struct range_sums sums;
@@ -583,7 +548,7 @@ void tui_page_sums(struct tui *t)
 		b = &t->page.text;
 		buf_printf(b, "%s from %s on\n\n",
 			   time_exact(span, r.until - r.since, t->nanoseconds),
-			   time_stamp(from, r.since + view_origin(t->view), t->nanoseconds));
+			   tui_stamp(t, from, r.since));
 		put_rows(t, &sums.tasks, "tasks", true, r.until - r.since, b);
 		put_rows(t, &sums.cpus, "CPUs", false, r.until - r.since, b);
 		put_names(t, &sums, SUM_SYSCALLS, SUM_SYSCALLS, "system calls", b);

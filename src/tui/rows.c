@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "tui/internal.h"
 #include "view/answers/interval.h"
@@ -15,24 +16,19 @@
 
 /* ---- tracks ---- */
 
-int64_t tui_track(const struct view_row *r, enum view_track_kind kind, uint32_t depth)
-{
-	return interval_track(r, kind, depth);
-}
-
 int64_t tui_main_track(const struct view_row *r)
 {
 	static const enum view_track_kind kinds[] = {VIEW_RUNNING, VIEW_COUNTER, VIEW_CALL,
 						     VIEW_SYSCALL, VIEW_IRQ,	 VIEW_SOFTIRQ};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		const int64_t track = tui_track(r, kinds[i], 0);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		const int64_t track = view_row_track(r, kinds[i], 0);
 
 		/* A frequency says nothing about what a CPU did. */
 		if (track >= 0 && (kinds[i] != VIEW_COUNTER || r->kind == VIEW_COUNTER_ROW))
 			return track;
 	}
-	return tui_track(r, VIEW_STATE, 0);
+	return view_row_track(r, VIEW_STATE, 0);
 }
 
 const char *tui_kind_name(enum view_track_kind kind)
@@ -48,7 +44,7 @@ const char *tui_kind_name(enum view_track_kind kind)
 
 /* ---- items ---- */
 
-static bool cpu_wanted(const struct tui *t, int64_t cpu)
+bool tui_cpu_wanted(const struct tui *t, int64_t cpu)
 {
 	if (!t->opt.cpus)
 		return true;
@@ -58,7 +54,7 @@ static bool cpu_wanted(const struct tui *t, int64_t cpu)
 static bool is_wanted(const struct tui *t, const struct view_row *r)
 {
 	switch (r->kind) {
-	case VIEW_CPU_ROW: return t->which != TUI_TASK_ROWS && cpu_wanted(t, r->number);
+	case VIEW_CPU_ROW: return t->which != TUI_TASK_ROWS && tui_cpu_wanted(t, r->number);
 	case VIEW_TASK_ROW: return t->which != TUI_CPU_ROWS;
 	default: return t->which != TUI_TASK_ROWS && !t->opt.cpus && r->nr_tracks;
 	}
@@ -107,9 +103,9 @@ static int add_tracks(struct tui *t, const struct tui_item *of)
 	const struct view_row info = of->info;
 	const uint32_t row = of->row;
 
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
 		for (uint32_t depth = 0; depth < MOST_DEPTH; depth++) {
-			const int64_t track = tui_track(&info, kinds[k], depth);
+			const int64_t track = view_row_track(&info, kinds[k], depth);
 
 			if (track >= 0 && track != shown &&
 			    !add_item(t, row, (int32_t)track, &info))
@@ -149,10 +145,9 @@ int tui_rows(struct tui *t)
 
 	t->items.n = 0;
 	for (uint32_t i = 0; i < nr; i++) {
-		struct view_place place;
 		struct view_row info;
 
-		if (view_row(t->view, i, &place, &info) && is_wanted(t, &info) &&
+		if (view_row(t->view, i, NULL, &info) && is_wanted(t, &info) &&
 		    !add_item(t, i, -1, &info))
 			return -ENOMEM;
 	}
@@ -221,13 +216,12 @@ void tui_row_name(const struct tui *t, const struct view_row *r, struct buf *out
 void tui_value_name(struct tui *t, const struct view_row *r, enum view_track_kind kind,
 		    uint32_t value, struct buf *out)
 {
-	struct view_place place;
 	struct view_row task;
 	const char *name;
 
 	switch (kind) {
 	case VIEW_RUNNING:
-		if (r->kind == VIEW_CPU_ROW && view_row(t->view, value, &place, &task))
+		if (r->kind == VIEW_CPU_ROW && view_row(t->view, value, NULL, &task))
 			tui_row_name(t, &task, out);
 		else if (r->kind == VIEW_TASK_ROW && value != UINT32_MAX)
 			buf_printf(out, "CPU %u", value);
@@ -259,15 +253,15 @@ bool tui_slice_at(struct tui *t, const struct tui_item *item, uint64_t ts,
 {
 	const int64_t tracks[] = {
 		item->track >= 0 ? item->track : tui_main_track(&item->info),
-		item->track >= 0 ? -1 : tui_track(&item->info, VIEW_STATE, 0),
-		item->track >= 0 ? -1 : tui_track(&item->info, VIEW_LOST, 0),
+		item->track >= 0 ? -1 : view_row_track(&item->info, VIEW_STATE, 0),
+		item->track >= 0 ? -1 : view_row_track(&item->info, VIEW_LOST, 0),
 	};
 	struct view_place place;
 
 	if (!view_row(t->view, item->row, &place, NULL) || ts < place.shift)
 		return false;
 	ts -= place.shift;
-	for (size_t i = 0; i < sizeof(tracks) / sizeof(tracks[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(tracks); i++) {
 		if (tracks[i] < 0 || item->info.tracks[tracks[i]].kind == VIEW_EVENTS)
 			continue;
 		*track = (uint32_t)tracks[i];

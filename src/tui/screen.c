@@ -120,13 +120,10 @@ static uint32_t next_character(const struct screen *s, const char **text)
 		(*text)++;
 		return *p == '\t' || *p == '\n' ? ' ' : *p < 0x20 || *p == 0x7f ? '?' : *p;
 	}
-	len = utf8_len(p, strnlen(*text, 4));
+	code = utf8_decode(p, strnlen(*text, UTF8_MOST), &len);
 	*text += len ? len : 1;
 	if (!len || s->ascii)
 		return '?';
-	code = p[0] & (0xffu >> (len + 1));
-	for (size_t i = 1; i < len; i++)
-		code = code << 6 | (p[i] & 0x3f);
 	return code < 0xa0 || wcwidth((wchar_t)code) != 1 ? '?' : code;
 }
 
@@ -166,28 +163,17 @@ int32_t screen_printf(struct screen *s, int32_t x, int32_t y, int32_t room,
 
 /* ---- for tests ---- */
 
-static void put_utf8(struct buf *out, uint32_t c)
-{
-	if (c < 0x80) {
-		buf_putc(out, (char)c);
-	} else if (c < 0x800) {
-		buf_putc(out, (char)(0xc0 | c >> 6));
-		buf_putc(out, (char)(0x80 | (c & 0x3f)));
-	} else {
-		buf_putc(out, (char)(0xe0 | (c >> 12 & 0xf)));
-		buf_putc(out, (char)(0x80 | (c >> 6 & 0x3f)));
-		buf_putc(out, (char)(0x80 | (c & 0x3f)));
-	}
-}
-
 void screen_dump(const struct screen *s, struct buf *out)
 {
 	for (int32_t y = 0; y < s->height; y++) {
 		size_t end = out->len;
+		char bytes[UTF8_MOST];
 
 		for (int32_t x = 0; x < s->width; x++) {
-			put_utf8(out, screen_cell(s, x, y)->character);
-			if (screen_cell(s, x, y)->character != ' ')
+			const uint32_t c = screen_cell(s, x, y)->character;
+
+			buf_put(out, bytes, utf8_encode(c, bytes));
+			if (c != ' ')
 				end = out->len;
 		}
 		out->len = end;

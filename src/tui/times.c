@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define SECOND 1000000000ull
 
 static const struct {
@@ -15,7 +17,7 @@ static const struct {
 	int digits;
 } units[] = {{"s", SECOND, 9}, {"ms", 1000000, 6}, {"us", 1000, 3}, {"ns", 1, 0}};
 
-#define NR_UNITS (sizeof(units) / sizeof(units[0]))
+#define NR_UNITS ARRAY_SIZE(units)
 
 static size_t unit_of(uint64_t ns)
 {

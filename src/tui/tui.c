@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "tui/internal.h"
 
-#define TEXTS_LIMIT (16u << 20)
 #define WHEEL_ZOOM  1.25
 #define WHEEL_LINES 3
 
@@ -22,6 +22,11 @@ void tui_say(struct tui *t, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(t->message, sizeof(t->message), fmt, ap);
 	va_end(ap);
+}
+
+const char *tui_stamp(const struct tui *t, char *text, uint64_t ts)
+{
+	return time_stamp(text, ts + view_origin(t->view), t->nanoseconds);
 }
 
 /* ---- begin and end ---- */
@@ -58,12 +63,10 @@ struct tui *tui_new(struct view *v, const struct tui_options *opt, struct spur_e
 	t->nanoseconds = view_nanoseconds(v);
 	t->search.id = t->search.hit = t->list.search = -1;
 	t->list.follows = t->list.settled = true;
-	buf_init(&t->list.texts, TEXTS_LIMIT);
-	if (!view_answers(v)) {
+	if (!view_answers(v))
 		error_set(err, -ENOMEM, "out of memory");
-	} else if (begin(t, err) == 0) {
+	else if (begin(t, err) == 0)
 		return t;
-	}
 	tui_free(t);
 	return NULL;
 }
@@ -74,12 +77,11 @@ void tui_free(struct tui *t)
 		return;
 	tui_page_close(t);
 	free(t->search.wanted);
-	buf_free(&t->list.texts);
-	vec_free(&t->list.events);
+	view_records_free(&t->list.records);
 	vec_free(&t->items);
 	vec_free(&t->unfolded);
 	view_tile_free(&t->tile);
-	for (size_t i = 0; i < sizeof(t->columns) / sizeof(t->columns[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(t->columns); i++)
 		free(t->columns[i]);
 	free(t->overview.counts);
 	screen_free(&t->screen);
@@ -90,7 +92,7 @@ int tui_resize(struct tui *t, int32_t width, int32_t height)
 {
 	int rc = screen_resize(&t->screen, width, height);
 
-	for (size_t i = 0; rc == 0 && i < sizeof(t->columns) / sizeof(t->columns[0]); i++) {
+	for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(t->columns); i++) {
 		free(t->columns[i]);
 		t->columns[i] = calloc((size_t)width, sizeof(*t->columns[i]));
 		rc = t->columns[i] ? 0 : -ENOMEM;

@@ -19,7 +19,7 @@
 
 #include "base/buf.h"
 #include "tui/screen.h"
-#include "view/answers/answers.h"
+#include "view/answers/records.h"
 #include "view/view.h"
 
 /*
@@ -94,13 +94,6 @@ struct tui_item {
 	bool unfolded;
 };
 
-struct tui_event {
-	uint64_t n, ts;
-	int64_t cpu, pid, row, lost;
-	uint32_t comm, name, text; /* in the list's texts */
-	bool folded;
-};
-
 struct tui_list {
 	uint64_t selected, top; /* numbers of events, or of hits where only those are listed */
 	bool follows;		/* the cursor has moved: the selected one is to be found */
@@ -111,11 +104,7 @@ struct tui_list {
 	int64_t search;
 	int32_t room;
 	bool settled;
-	struct {
-		struct tui_event *at;
-		size_t n, cap;
-	} events;
-	struct buf texts;
+	struct view_records records;
 	char error[200];
 };
 

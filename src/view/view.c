@@ -18,7 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "import/sources.h"
 #include "view/answers/answers.h"
@@ -27,6 +29,7 @@
 
 /* Rows or names of all files. */
 struct numbered {
+	uint32_t (*count)(const struct view_index *x); /* how many a file has */
 	struct {
 		struct at {
 			uint32_t file, item;
@@ -47,7 +50,7 @@ struct view {
 	_Atomic uint64_t origin;
 	pthread_mutex_t lock; /* of what follows */
 	struct numbered rows, names;
-	struct answers *ask;
+	struct answers *answers;
 	struct broker *broker;
 };
 
@@ -63,18 +66,18 @@ struct view *view_new(const struct view_index_options *opt, struct spur_error *e
 	}
 	if (opt)
 		v->opt = *opt;
+	v->rows.count = view_index_rows;
+	v->names.count = view_index_names;
 	pthread_mutex_init(&v->lock, NULL);
 	atomic_store(&v->origin, UINT64_MAX);
-	if (v->opt.cache) {
-		v->cache = strdup(v->opt.cache);
-		if (!v->cache) {
-			view_close(v);
-			error_set(err, -ENOMEM, "out of memory");
-			return NULL;
-		}
-		v->opt.cache = v->cache;
-	}
-	return v;
+	if (!v->opt.cache)
+		return v;
+	v->opt.cache = v->cache = strdup(v->opt.cache);
+	if (v->cache)
+		return v;
+	view_close(v);
+	error_set(err, -ENOMEM, "out of memory");
+	return NULL;
 }
 
 static void free_file(struct view_file *f)
@@ -96,7 +99,7 @@ void view_close(struct view *v)
 {
 	if (!v)
 		return;
-	answers_free(v->ask);
+	answers_free(v->answers);
 	for (uint32_t i = 0; i < atomic_load(&v->nr); i++)
 		free_file(v->files[i]);
 	free_numbers(&v->rows);
@@ -126,8 +129,7 @@ static void open_trace(struct view *v, struct view_file *f, int fd)
 	}
 }
 
-static bool sync_numbers(struct view *v, struct numbered *n,
-			 uint32_t (*count)(const struct view_index *x));
+static bool sync_numbers(struct view *v, struct numbered *n);
 
 int view_add(struct view *v, const char *path, int fd, struct spur_error *err)
 {
@@ -151,8 +153,8 @@ int view_add(struct view *v, const char *path, int fd, struct spur_error *err)
 	}
 	f->first_event = view_events(v);
 	/* While there is one file its numbers are the view's; those that were used must stay. */
-	sync_numbers(v, &v->rows, view_index_rows);
-	sync_numbers(v, &v->names, view_index_names);
+	sync_numbers(v, &v->rows);
+	sync_numbers(v, &v->names);
 	v->files[nr] = f;
 	if (f->index && view_index_origin(f->index) < atomic_load(&v->origin))
 		atomic_store(&v->origin, view_index_origin(f->index));
@@ -207,6 +209,13 @@ uint64_t view_origin(const struct view *v)
 	const uint64_t origin = atomic_load(&v->origin);
 
 	return origin == UINT64_MAX ? 0 : origin;
+}
+
+uint64_t view_absolute(const struct view *v, uint64_t ts)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(ts, view_origin(v), &sum) ? UINT64_MAX : sum;
 }
 
 /* What a file's times need. One without records has none that could be wrong. */
@@ -320,7 +329,7 @@ void view_wait(struct view *v, uint64_t generation, int ms, const volatile int *
 		if (x)
 			view_index_wait(x, view_index_generation(x), WAIT_MS);
 		else
-			nanosleep(&(struct timespec){.tv_nsec = WAIT_MS * 1000000}, NULL);
+			nanosleep(&(struct timespec){.tv_nsec = WAIT_MS * NS_PER_MS}, NULL);
 	}
 }
 
@@ -329,9 +338,9 @@ struct answers *view_answers(struct view *v)
 	struct answers *a;
 
 	pthread_mutex_lock(&v->lock);
-	if (!v->ask)
-		v->ask = answers_new(v);
-	a = v->ask;
+	if (!v->answers)
+		v->answers = answers_new(v);
+	a = v->answers;
 	pthread_mutex_unlock(&v->lock);
 	return a;
 }
@@ -369,11 +378,10 @@ static bool add_number(struct numbered *n, uint32_t file, uint32_t item)
 }
 
 /* Numbers what has come since; locked. False without memory: what has a number keeps it. */
-static bool sync_numbers(struct view *v, struct numbered *n,
-			 uint32_t (*count)(const struct view_index *x))
+static bool sync_numbers(struct view *v, struct numbered *n)
 {
 	for (uint32_t f = 0; f < atomic_load(&v->nr); f++) {
-		const uint32_t nr = v->files[f]->index ? count(v->files[f]->index) : 0;
+		const uint32_t nr = v->files[f]->index ? n->count(v->files[f]->index) : 0;
 
 		for (size_t i = n->numbers[f].n; i < nr; i++)
 			if (!add_number(n, f, (uint32_t)i))
@@ -382,27 +390,24 @@ static bool sync_numbers(struct view *v, struct numbered *n,
 	return true;
 }
 
-static uint32_t count_numbers(struct view *v, struct numbered *n,
-			      uint32_t (*count)(const struct view_index *x))
+static uint32_t count_numbers(struct view *v, struct numbered *n)
 {
 	uint32_t nr;
 
 	pthread_mutex_lock(&v->lock);
-	sync_numbers(v, n, count);
+	sync_numbers(v, n);
 	nr = (uint32_t)n->places.n;
 	pthread_mutex_unlock(&v->lock);
 	return nr;
 }
 
-static bool find_place(struct view *v, struct numbered *n,
-		       uint32_t (*count)(const struct view_index *x), uint32_t number,
-		       struct at *out)
+static bool find_place(struct view *v, struct numbered *n, uint32_t number, struct at *out)
 {
 	bool found;
 
 	pthread_mutex_lock(&v->lock);
 	if (number >= n->places.n)
-		sync_numbers(v, n, count);
+		sync_numbers(v, n);
 	found = number < n->places.n;
 	if (found)
 		*out = n->places.at[number];
@@ -410,9 +415,7 @@ static bool find_place(struct view *v, struct numbered *n,
 	return found;
 }
 
-static int64_t find_number(struct view *v, struct numbered *n,
-			   uint32_t (*count)(const struct view_index *x), uint32_t file,
-			   uint32_t item)
+static int64_t find_number(struct view *v, struct numbered *n, uint32_t file, uint32_t item)
 {
 	int64_t number = -1;
 
@@ -420,7 +423,7 @@ static int64_t find_number(struct view *v, struct numbered *n,
 		return -1;
 	pthread_mutex_lock(&v->lock);
 	if (item >= n->numbers[file].n)
-		sync_numbers(v, n, count);
+		sync_numbers(v, n);
 	if (item < n->numbers[file].n)
 		number = n->numbers[file].at[item];
 	pthread_mutex_unlock(&v->lock);
@@ -429,46 +432,47 @@ static int64_t find_number(struct view *v, struct numbered *n,
 
 uint32_t view_rows(struct view *v)
 {
-	return count_numbers(v, &v->rows, view_index_rows);
+	return count_numbers(v, &v->rows);
 }
 
 bool view_row(struct view *v, uint32_t number, struct view_place *place, struct view_row *out)
 {
 	struct at at;
 
-	if (!find_place(v, &v->rows, view_index_rows, number, &at))
+	if (!find_place(v, &v->rows, number, &at))
 		return false;
-	*place = (struct view_place){
-		.file = v->files[at.file],
-		.file_number = at.file,
-		.row = at.item,
-		.shift = shift_of(v, v->files[at.file]),
-	};
-	return !out || view_index_row(place->file->index, at.item, out);
+	if (place)
+		*place = (struct view_place){
+			.file = v->files[at.file],
+			.file_number = at.file,
+			.row = at.item,
+			.shift = shift_of(v, v->files[at.file]),
+		};
+	return !out || view_index_row(v->files[at.file]->index, at.item, out);
 }
 
 int64_t view_row_number(struct view *v, uint32_t file, uint32_t row)
 {
-	return find_number(v, &v->rows, view_index_rows, file, row);
+	return find_number(v, &v->rows, file, row);
 }
 
 uint32_t view_names(struct view *v)
 {
-	return count_numbers(v, &v->names, view_index_names);
+	return count_numbers(v, &v->names);
 }
 
 const char *view_name(struct view *v, uint32_t number)
 {
 	struct at at;
 
-	if (!find_place(v, &v->names, view_index_names, number, &at))
+	if (!find_place(v, &v->names, number, &at))
 		return NULL;
 	return view_index_name(v->files[at.file]->index, at.item);
 }
 
 int64_t view_name_number(struct view *v, uint32_t file, uint32_t name)
 {
-	return find_number(v, &v->names, view_index_names, file, name);
+	return find_number(v, &v->names, file, name);
 }
 
 /* A registry does not grow any more, so its types can be numbered by where they begin. */
@@ -503,7 +507,7 @@ bool view_has_stacks(const struct view_file *f)
 
 	if (!f->trace)
 		return false;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct event *e = events_find(f->trace->events, "ftrace", names[i]);
 
 		if (e &&

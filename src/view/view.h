@@ -45,6 +45,8 @@ const struct view_file *view_file(const struct view *v, size_t file);
 
 /* Of all files: the first record's time. It changes only when an earlier file is added. */
 uint64_t view_origin(const struct view *v);
+/* A time on the trace's time line, of one relative to that; what is too large is UINT64_MAX. */
+uint64_t view_absolute(const struct view *v, uint64_t ts);
 uint64_t view_duration(const struct view *v);
 double view_progress(const struct view *v);
 uint64_t view_generation(const struct view *v); /* grows with all that is new, damage, too */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "event/handler.h"
@@ -40,10 +41,8 @@ static void free_history(struct view_history *h)
 {
 	vec_each (name, &h->names)
 		free(name->name);
-	vec_each (c, &h->chains) {
-		function_stacks_free(c->printer->stacks);
-		free(c->printer);
-	}
+	vec_each (c, &h->chains)
+		history_chains_free(c);
 	vec_free(&h->names);
 	vec_free(&h->chains);
 }
@@ -80,7 +79,7 @@ struct answers_file *answers_file(struct answers *a, uint32_t number)
 	if (!f) {
 		f = a->files[number] = calloc(1, sizeof(*f));
 		if (f) {
-			f->ask = a;
+			f->answers = a;
 			f->number = number;
 		}
 	}
@@ -92,11 +91,18 @@ struct answers_file *answers_file(struct answers *a, uint32_t number)
 
 struct view_text view_text_add(struct buf *texts, const char *text, size_t len)
 {
-	const struct view_text at = {(uint32_t)texts->len, (uint32_t)len};
+	const size_t from = texts->len;
 
 	buf_put(texts, text, len);
+	return view_text_since(texts, from);
+}
+
+struct view_text view_text_since(struct buf *texts, size_t from)
+{
+	const struct view_text text = {(uint32_t)from, (uint32_t)(texts->len - from)};
+
 	buf_putc(texts, '\0');
-	return buf_full(texts) ? (struct view_text){0} : at;
+	return buf_full(texts) ? (struct view_text){0} : text;
 }
 
 /* ---- sets of rows ---- */
@@ -270,7 +276,7 @@ int64_t view_cpu_row(struct view *v, uint32_t file, uint32_t buffer, uint32_t cp
 
 static const char *const names[] = {"sched_waking", "sched_wakeup", "sched_wakeup_new"};
 
-#define NR_NAMES (sizeof(names) / sizeof(names[0]))
+#define NR_NAMES ARRAY_SIZE(names)
 
 /* Those events of a trace, and their fields. */
 struct wake_events {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the answers of a view share: reading the records of all its files as one sequence, what has
- * been learned on the way, searches, and calls within calls.
+ * What the answers of a view share: reading the records of all its files as one sequence, what
+ * earlier records say about later ones, searches, and nested calls.
  *
- * Records are numbered through in the order in which `spur report` shows them: by time, those of
- * equal times by file and CPU. Times here are on the trace's time line; answers make them relative
- * to the view's origin.
+ * Records are numbered in the order in which `spur report` shows them: by time, those of equal
+ * times by file and CPU. Times here are on the trace's time line; answers make them relative to the
+ * view's origin.
  *
- * What is kept for a view is shared by all threads; a cursor belongs to one.
+ * All threads share the state of a view; a cursor belongs to one thread.
+ *
+ * Private to src/view.
  */
 #ifndef VIEW_ANSWERS_ANSWERS_H
 #define VIEW_ANSWERS_ANSWERS_H
@@ -18,19 +20,24 @@
 
 struct answers;
 
-/* NULL without memory. answers_free() stops searches and all else that still runs. */
+/* NULL without memory. answers_free() stops searches and other threads. */
 struct answers *answers_new(struct view *v);
 void answers_free(struct answers *a);
 
 /* ---- texts of answers ---- */
 
-/* A text in a buffer that all texts of an answer share. It ends with a NUL, and may have others. */
+/*
+ * A text in a buffer that all texts of an answer share. It is NUL-terminated, and may contain NULs.
+ */
 struct view_text {
 	uint32_t at, len;
 };
 
-/* An empty text when the buffer is full. */
+/* An empty text if the buffer is full. */
 struct view_text view_text_add(struct buf *texts, const char *text, size_t len);
+
+/* The same for what was printed into the buffer since it had that length. */
+struct view_text view_text_since(struct buf *texts, size_t from);
 
 static inline const char *view_text(const struct buf *texts, struct view_text t)
 {
@@ -43,8 +50,8 @@ static inline const char *view_text(const struct buf *texts, struct view_text t)
 uint64_t view_record_count(struct view *v);
 
 /*
- * A time at which the record number n, or one shortly before it, is the first; that one's number.
- * -EAGAIN: it is not known yet; err says so.
+ * Finds a time at which the first record is number n or one shortly before it, and the number of
+ * that record. -EAGAIN, with a message, if that is not indexed yet.
  */
 int view_record_seek(struct view *v, uint64_t n, uint64_t *first, uint64_t *ts,
 		     struct spur_error *err);
@@ -58,7 +65,10 @@ int64_t view_task_row(struct view *v, uint32_t file, uint32_t buffer, int64_t pi
 /* The row of a CPU, -1: none. */
 int64_t view_cpu_row(struct view *v, uint32_t file, uint32_t buffer, uint32_t cpu);
 
-/* Rows of one file, to be asked whether a record is in one: the values of the maps say nothing. */
+/*
+ * A set of rows of one file, to check whether a record is in one. The values in the maps have no
+ * meaning.
+ */
 struct row_set {
 	struct map cpus, tasks; /* (buffer, number) */
 };
@@ -71,18 +81,17 @@ bool row_set_have_task(const struct row_set *s, uint32_t buffer, int64_t pid);
 
 /* ---- all records, merged ---- */
 
-/* Where a lane comes from. */
-struct view_lane {
-	const struct emit_source *source;
+/* A buffer of a file. */
+struct view_source {
+	struct emit_source emit;
 	uint32_t file;
 };
 
 /* The buffers of all files in the order in which they are merged. */
 struct view_sources {
 	struct view *view;
-	struct emit_source *at;
-	uint32_t *files; /* by source */
-	size_t n;
+	struct view_source *at;
+	size_t n, cap;
 	struct spur_trace **traces;
 	size_t nr_traces;
 };
@@ -91,15 +100,19 @@ int view_sources_init(struct view_sources *s, struct view *v);
 void view_sources_free(struct view_sources *s);
 /* For slicer_init(), too: adds the lanes of all sources. */
 int view_sources_lanes(const void *sources, struct scan *m);
-/* Where each lane of such a merge comes from; NULL without memory. */
-struct view_lane *view_sources_map(const struct view_sources *s, const struct scan *m);
 
-/* Which record one is: what stays the same however it is read. */
+/* The identity of a record, which does not depend on how it is read. */
 struct view_record_id {
 	uint64_t ts;
 	uint64_t offset; /* as of struct spur_record */
 	uint32_t lane;
 };
+
+/* Whether both are the same record. */
+static inline bool view_record_is(const struct view_record_id *a, const struct view_record_id *b)
+{
+	return a->ts == b->ts && a->lane == b->lane && a->offset == b->offset;
+}
 
 struct view_fold {
 	const struct trace_buffer *buffer;
@@ -116,24 +129,24 @@ struct view_cursor {
 	struct scan scan;
 	struct emit_options options;
 	struct emitter emitter;
-	struct view_lane *lanes;       /* by lane */
-	struct view_fold *folds;       /* by source: a record that the one before it has shown */
-	struct view_fold peeked;       /* the one a printer has looked at last */
-	uint64_t start;		       /* time from which on it reads */
-	uint64_t next;		       /* number of the record that comes next, … */
+	const struct view_source **lanes; /* where each comes from */
+	struct view_fold *folds;       /* by source: a record that is shown with the previous one */
+	struct view_fold peeked;       /* the last one that a printer has looked at */
+	uint64_t start;		       /* it reads from this time on */
+	uint64_t next;		       /* number of the next record, … */
 	bool numbered;		       /* … if that is known */
-	const struct spur_record *rec; /* the record it stands on, … */
+	const struct spur_record *rec; /* the current record, … */
 	struct event *event;	       /* … its type, NULL: not known, … */
-	const struct view_lane *from;  /* … where it comes from, … */
-	struct view_record_id id;      /* … which one it is … */
-	uint64_t n;		       /* … and its number */
-	bool folded;		       /* it is shown with the one before it */
-	bool informed;		       /* its printers know all that came before the start */
-	bool doubtful;		       /* some text may be another one, as they did not */
+	const struct view_source *from; /* … its source, … */
+	struct view_record_id id;	/* … its identity … */
+	uint64_t n;			/* … and its number */
+	bool folded;			/* it is shown with the previous record */
+	bool informed;			/* its printers have the state of all earlier records */
+	bool doubtful;			/* some text may be wrong, because they did not have it */
 	struct buf scratch;
 };
 
-/* `sources` NULL: those the view has now. view_cursor_close() is due in any case. */
+/* `sources` NULL: those that the view has now. Call view_cursor_close() in any case. */
 int view_cursor_open(struct view_cursor *c, struct view *v, const struct view_sources *sources,
 		     const volatile int *stop, struct spur_error *err);
 void view_cursor_close(struct view_cursor *c);
@@ -141,54 +154,62 @@ void view_cursor_close(struct view_cursor *c);
 /* Only lanes of this buffer, and of this CPU unless it is -1; before anything is read. */
 void view_cursor_only(struct view_cursor *c, uint32_t file, uint32_t buffer, int64_t cpu);
 
-/* Before the first record at or after a time; numbered when asked to be. */
+/* Moves before the first record at or after a time; counts numbers if `numbered`. */
 int view_cursor_to_time(struct view_cursor *c, uint64_t ts, bool numbered, struct spur_error *err);
 
-/* Before a record by its number, or after the last one; text depends on what came before it. */
+/* Moves before a record, by its number, or after the last one. */
 int view_cursor_to(struct view_cursor *c, uint64_t n, struct spur_error *err);
 
 /* The next record; false at the end or after a stop. */
 bool view_cursor_next(struct view_cursor *c);
 
-/* Onto one record; false: it is not there. Short ways forward are read, far ones sought. */
+/*
+ * Moves to one record; false if it does not exist. Reads on over short distances, and seeks over
+ * long ones.
+ */
 bool view_cursor_find(struct view_cursor *c, const struct view_record_id *id);
 
-/* Whether text that it gave since it was opened depends on records that have not been read yet. */
+/* Whether text since it was opened depends on earlier records that have not been read yet. */
 bool view_cursor_doubtful(const struct view_cursor *c);
 
 /* Appends the text of the record it stands on, as the report shows it: nothing if it is folded. */
 void view_cursor_text(struct view_cursor *c, struct buf *out);
 
-/* The record's printer and pid, and the name of a task as the report knows it at this place. */
+/* The record's printer and pid, and the name of a task as the report shows it here. */
 struct event_printer *view_cursor_printer(struct view_cursor *c);
 int view_cursor_pid(const struct view_cursor *c);
 const char *view_cursor_comm(struct view_cursor *c, int pid, size_t *len);
 
 /* ---- what was learned before a place (history.c) ---- */
 
-/* What a printer does with an event besides printing it. */
+/* What a printer learns from an event. */
 enum view_role {
 	ROLE_NAMES = 1,	 /* learns names of tasks */
-	ROLE_CHAINS = 2, /* follows calls, by which lines are indented */
-	ROLE_GRAPH = 4,	 /* looks at the record that follows */
+	ROLE_CHAINS = 2, /* follows calls, to indent lines */
+	ROLE_GRAPH = 4,	 /* looks at the next record */
 };
 
 /* By the event's index; NULL without memory. */
 const uint8_t *view_roles(struct view *v, uint32_t file);
 
 /*
- * Gives a cursor that stands at its start, with nothing read yet, what its printers would know had
- * they printed all before. False: that is not known yet.
+ * Gives the printers of a cursor, before it has read anything, the state that they would have after
+ * printing all earlier records. False if it is not known yet.
  */
 bool view_history_give(struct view_cursor *c);
 
-/* Whether what was printed so far depends on what came before. */
+/* Whether the text so far depends on earlier records. */
 bool view_history_matters(const struct view_cursor *c);
+/* Whether it depends on names of tasks in earlier records. */
+bool view_history_names_matter(const struct view_cursor *c);
 
-/* Starts to find out, and waits for at most so long; whether it is known up to a time. */
+/*
+ * Starts reading, and waits for at most so many milliseconds. Returns whether the state up to a
+ * time is known.
+ */
 bool view_history_wait(struct view_cursor *c, uint64_t ts, int ms);
 
-/* All names that are learned anywhere; waits for them. False after a stop. */
+/* Waits for all names of the trace and gives them to the cursor. False after a stop. */
 bool view_history_names(struct view_cursor *c);
 
 /* ---- wakeups ---- */
@@ -217,19 +238,22 @@ int view_wakeups(struct view *v, uint32_t file, uint32_t buffer, int64_t cpu, in
 /* ---- intervals within intervals (nested.c) ---- */
 
 struct nested_frame {
-	uint64_t start, end;  /* cut to the range */
-	uint64_t inner;	      /* time in what it contains, … */
-	uint64_t inner_until; /* … counted up to this time */
-	uint64_t whole;	      /* how long it was, not cut; 0 unless this is where it is counted */
-	uint32_t name;	      /* in the file's index */
-	bool counted;	      /* it has not been counted before */
-	bool recursive;	      /* it is within another of the same name */
+	uint64_t start, end;	     /* cut to the range */
+	uint64_t inner;		     /* time in what it contains, … */
+	uint64_t inner_until;	     /* … counted up to this time */
+	uint64_t whole;		     /* its whole duration; 0 unless it is counted here */
+	uint32_t name;		     /* in the file's index */
+	bool counted;		     /* it is counted here, for the first time */
+	bool recursive;		     /* it is within another of the same name */
 	struct nested_frame *parent; /* NULL: none */
 	void *data;		     /* the user's: set by enter(), NULL without */
 };
 
 struct view_nested {
-	/* Called for each interval, for inner ones between the outer one's. enter may be NULL. */
+	/*
+	 * Called for each interval; those of inner intervals come between those of the outer one.
+	 * enter may be NULL.
+	 */
 	void (*enter)(void *arg, struct nested_frame *f);
 	void (*leave)(void *arg, struct nested_frame *f);
 	void *arg;
@@ -254,29 +278,35 @@ struct view_search_options {
 struct view_search_state {
 	double done;	     /* 0…1 */
 	uint64_t hits;	     /* found */
-	uint64_t kept;	     /* of these can be shown */
-	bool truncated;	     /* there were more than are kept */
+	uint64_t kept;	     /* of these, how many can be shown */
+	bool truncated;	     /* there were more than can be stored */
 	const char *warning; /* about its filter, NULL: none; stays as long as the search */
 };
 
 /*
- * Starts a search; the oldest one ends when there are too many. Its number, or a negative errno;
- * *at is where the filter is wrong, -1: nowhere.
+ * Starts a search; if there are too many, the oldest one ends. Returns its number, or a negative
+ * errno; *at is the position of an error in the filter, or -1.
  */
 int64_t view_search_start(struct view *v, const struct view_search_options *o, int64_t *at,
 			  struct spur_error *err);
-/* Ends and forgets it; false: there is none. */
+/* Ends and removes it; false if it does not exist. */
 bool view_search_drop(struct view *v, uint64_t id);
 
-/* A search by its number, to be put back; NULL: there is none (any more). */
+/*
+ * A search by its number, to be released by view_search_put(); NULL if it does not exist (any
+ * more).
+ */
 struct view_search *view_search_get(struct view *v, uint64_t id);
 void view_search_put(struct view_search *s);
 
 void view_search_state(struct view_search *s, struct view_search_state *out);
 const struct view_sources *view_search_sources(const struct view_search *s);
-/* The hit of that number. */
+/* The hit with that number. */
 bool view_search_hit(struct view_search *s, uint64_t hit, struct view_record_id *out);
-/* The number of the first hit at or after a time; how many there are when none is. */
+/* The number of one of its records among all records; false: that is not known yet. */
+bool view_search_number(struct view_search *s, const struct view_record_id *id,
+			const volatile int *stop, uint64_t *n);
+/* The number of the first hit at or after a time, or the number of hits if there is none. */
 uint64_t view_search_at(struct view_search *s, uint64_t ts);
 /* How many hits are in each of n bins of a width from a time on. */
 void view_search_bins(struct view_search *s, uint64_t since, uint64_t width, uint32_t n,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "view/answers/answers.h"
 
 #define SCRATCH_LIMIT (16u << 20)
@@ -20,35 +21,22 @@
 
 /* ---- sources ---- */
 
-static bool add_source(struct view_sources *s, uint32_t file, const struct trace_buffer *b)
-{
-	const size_t cap = s->n + 1;
-	struct emit_source *at = realloc(s->at, cap * sizeof(*at));
-	uint32_t *files;
-
-	if (!at)
-		return false;
-	s->at = at;
-	files = realloc(s->files, cap * sizeof(*files));
-	if (!files)
-		return false;
-	s->files = files;
-	at[s->n] = (struct emit_source){.buffer = b};
-	files[s->n++] = file;
-	return true;
-}
-
 /* The top buffers come before the others, as in a report. */
 static int add_buffers(struct view_sources *s, struct view *v, size_t nr, bool top)
 {
 	for (size_t i = 0; i < nr; i++) {
-		const struct view_file *f = view_file(v, i);
-		const uint32_t buffers = f->trace ? f->trace->nr_buffers : 0;
+		const struct spur_trace *t = view_file(v, i)->trace;
 
-		for (uint32_t k = top ? 0 : 1; k < (top && buffers ? 1 : buffers); k++)
-			if (!f->trace->buffers[k].data->text &&
-			    !add_source(s, (uint32_t)i, &f->trace->buffers[k]))
+		for (uint32_t k = 0; t && k < t->nr_buffers; k++) {
+			struct view_source *source;
+
+			if (t->buffers[k].data->text || (k == 0) != top)
+				continue;
+			source = vec_push(s);
+			if (!source)
 				return -ENOMEM;
+			*source = (struct view_source){{.buffer = &t->buffers[k]}, (uint32_t)i};
+		}
 	}
 	return 0;
 }
@@ -71,7 +59,6 @@ int view_sources_init(struct view_sources *s, struct view *v)
 void view_sources_free(struct view_sources *s)
 {
 	free(s->at);
-	free(s->files);
 	free(s->traces);
 	*s = (struct view_sources){0};
 }
@@ -82,20 +69,21 @@ int view_sources_lanes(const void *sources, struct scan *m)
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < s->n; i++)
-		rc = scan_add_buffer(m, s->at[i].buffer);
+		rc = scan_add_buffer(m, s->at[i].emit.buffer);
 	return rc;
 }
 
-struct view_lane *view_sources_map(const struct view_sources *s, const struct scan *m)
+/* The source of each lane of such a merge; NULL without memory. */
+static const struct view_source **map_lanes(const struct view_sources *s, const struct scan *m)
 {
-	struct view_lane *lanes = calloc((size_t)m->nr + 1, sizeof(*lanes));
-	size_t at = 0;
+	const struct view_source **lanes = calloc((size_t)m->nr + 1, sizeof(*lanes));
+	const struct view_source *source = s->at;
 
 	for (uint32_t i = 0; lanes && i < m->nr; i++) {
 		/* Lanes were added in the order of the sources. */
-		while (s->at[at].buffer != m->lanes[i].buffer)
-			at++;
-		lanes[i] = (struct view_lane){.source = &s->at[at], .file = s->files[at]};
+		while (source->emit.buffer != m->lanes[i].buffer)
+			source++;
+		lanes[i] = source;
 	}
 	return lanes;
 }
@@ -104,7 +92,7 @@ struct view_lane *view_sources_map(const struct view_sources *s, const struct sc
 
 static struct view_fold *fold_of(struct view_cursor *c)
 {
-	return &c->folds[c->from->source - c->sources->at];
+	return &c->folds[c->from - c->sources->at];
 }
 
 static const struct spur_record *peek(void *cursor)
@@ -161,7 +149,7 @@ int view_cursor_open(struct view_cursor *c, struct view *v, const struct view_so
 	if (rc == 0)
 		rc = view_sources_lanes(c->sources, &c->scan);
 	if (rc == 0) {
-		c->lanes = view_sources_map(c->sources, &c->scan);
+		c->lanes = map_lanes(c->sources, &c->scan);
 		c->folds = calloc(c->sources->n + 1, sizeof(*c->folds));
 		rc = c->lanes && c->folds ? 0 : -ENOMEM;
 	}
@@ -187,7 +175,7 @@ void view_cursor_only(struct view_cursor *c, uint32_t file, uint32_t buffer, int
 	for (uint32_t i = 0; i < c->scan.nr; i++) {
 		struct lane *l = &c->scan.lanes[i];
 
-		if (c->lanes[i].file != file || l->buffer->index != buffer ||
+		if (c->lanes[i]->file != file || l->buffer->index != buffer ||
 		    (cpu >= 0 && l->cpu->cpu != cpu)) {
 			lane_close(l);
 			continue;
@@ -254,16 +242,16 @@ static void pass(struct view_cursor *c)
 static bool fold_is_known(struct view_cursor *c, const bool *seen)
 {
 	const struct lane *l = scan_first(&c->scan);
+	const struct view_source *source;
 	struct event *e;
 	const uint8_t *roles;
-	size_t source;
 
 	if (!l)
 		return true;
-	source = (size_t)(c->lanes[l->index].source - c->sources->at);
+	source = c->lanes[l->index];
 	e = events_of_record(l->buffer->trace->events, &l->rec);
-	roles = view_roles(c->view, c->lanes[l->index].file);
-	return seen[source] || !e || !roles || !(roles[e->index] & ROLE_GRAPH);
+	roles = view_roles(c->view, source->file);
+	return seen[source - c->sources->at] || !e || !roles || !(roles[e->index] & ROLE_GRAPH);
 }
 
 /* Reads from a record before n up to it. */
@@ -282,7 +270,7 @@ static int go_to(struct view_cursor *c, uint64_t n, uint64_t back, bool *known,
 		c->informed = view_history_give(c);
 		while (c->next < n && view_cursor_next(c)) {
 			pass(c);
-			seen[c->from->source - c->sources->at] = true;
+			seen[c->from - c->sources->at] = true;
 		}
 		*known = !first || fold_is_known(c, seen);
 	}
@@ -309,8 +297,8 @@ bool view_cursor_next(struct view_cursor *c)
 	c->rec = scan_next(&c->scan);
 	if (!c->rec)
 		return false;
-	c->from = &c->lanes[c->scan.current->index];
-	c->event = events_of_record(c->from->source->buffer->trace->events, c->rec);
+	c->from = c->lanes[c->scan.current->index];
+	c->event = events_of_record(c->from->emit.buffer->trace->events, c->rec);
 	c->id = (struct view_record_id){
 		.ts = c->rec->ts, .lane = c->scan.current->index, .offset = c->rec->offset};
 	c->n = c->next++;
@@ -320,16 +308,13 @@ bool view_cursor_next(struct view_cursor *c)
 	return true;
 }
 
-static bool is_at(const struct view_cursor *c, const struct view_record_id *id)
-{
-	return c->id.ts == id->ts && c->id.lane == id->lane && c->id.offset == id->offset;
-}
-
-/* Reads on until it is there, up to some number of records, or to the last one of its time. */
+/*
+ * Reads on until the record is found, up to some number of records, or to the last one of its time.
+ */
 static bool read_on(struct view_cursor *c, const struct view_record_id *id, uint64_t most)
 {
 	while (most-- && view_cursor_next(c)) {
-		if (is_at(c, id))
+		if (view_record_is(&c->id, id))
 			return true;
 		if (most > SHORT_WAY && c->id.ts > id->ts)
 			return false;
@@ -354,18 +339,18 @@ bool view_cursor_find(struct view_cursor *c, const struct view_record_id *id)
 
 struct event_printer *view_cursor_printer(struct view_cursor *c)
 {
-	emitter_enter(&c->emitter, c->from->source);
+	emitter_enter(&c->emitter, &c->from->emit);
 	return &c->emitter.now->printer;
 }
 
 int view_cursor_pid(const struct view_cursor *c)
 {
-	return events_record_pid(c->from->source->buffer->trace->events, c->rec);
+	return events_record_pid(c->from->emit.buffer->trace->events, c->rec);
 }
 
 const char *view_cursor_comm(struct view_cursor *c, int pid, size_t *len)
 {
-	emitter_enter(&c->emitter, c->from->source);
+	emitter_enter(&c->emitter, &c->from->emit);
 	return emitter_comm(&c->emitter, pid, len);
 }
 

@@ -58,7 +58,7 @@ static int take_calls(const struct sum_range *range, const struct flame_choice *
 		if (*range->stop)
 			return -EINTR;
 		if (!view_row(range->view, sum_range_row(range, i), &place, &info) ||
-		    interval_track(&info, VIEW_CALL, 0) < 0)
+		    view_row_track(&info, VIEW_CALL, 0) < 0)
 			continue;
 		c.index = place.file->index;
 		if (choice->by_task && info.name)

@@ -83,7 +83,7 @@ static bool take_wait(void *arg, const struct view_interval *i)
 
 	if (end >= w->to)
 		return false;
-	if (end < w->from || STATE_OF(i->value) != VIEW_RUNNABLE || i->flags)
+	if (end < w->from || view_state_of(i->value) != VIEW_RUNNABLE || i->flags)
 		return true;
 	if (w->found.n >= MOST_WAITS && end > w->from) {
 		w->to = end;

@@ -11,8 +11,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/array.h"
+#include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "event/handler.h"
 #include "event/names.h"
@@ -41,7 +42,7 @@ static const struct {
 
 static uint8_t role_of(const struct event *e)
 {
-	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
 		if (strcmp(e->name, roles[i].name) == 0 && strcmp(e->system, roles[i].system) == 0)
 			return roles[i].role;
 	return 0;
@@ -49,7 +50,7 @@ static uint8_t role_of(const struct event *e)
 
 static const struct spur_trace *trace_of(const struct answers_file *f)
 {
-	return view_file(f->ask->view, f->number)->trace;
+	return view_file(f->answers->view, f->number)->trace;
 }
 
 const uint8_t *view_roles(struct view *v, uint32_t file)
@@ -119,7 +120,7 @@ static int open_lesson(struct lesson *l, struct spur_trace *t)
 		rc = scan_add_trace(&l->scan, t);
 	for (uint32_t i = 0; i < l->scan.nr; i++) {
 		l->scan.lanes[i].filter = &l->filter;
-		l->scan.lanes[i].stop = &l->file->ask->stop;
+		l->scan.lanes[i].stop = &l->file->answers->stop;
 	}
 	l->most = CHAINS_MEMORY / (CHAINS_BYTES + (size_t)CHAIN_BYTES * (l->scan.nr + 1));
 	l->most = l->most < 8 ? 8 : l->most > CHAINS_MOST ? CHAINS_MOST : l->most;
@@ -144,7 +145,7 @@ static void take_names(struct lesson *l, uint64_t ts)
 	size_t n;
 	const struct learned_comm *all = overlay_learned(l->printer.learned, &n);
 
-	pthread_mutex_lock(&l->file->ask->lock);
+	pthread_mutex_lock(&l->file->answers->lock);
 	for (; l->learned < n; l->learned++) {
 		const struct learned_comm *c = &all[l->learned];
 		struct history_name *name =
@@ -157,10 +158,16 @@ static void take_names(struct lesson *l, uint64_t ts)
 		if (!name->name)
 			l->history->names.n--;
 	}
-	pthread_mutex_unlock(&l->file->ask->lock);
+	pthread_mutex_unlock(&l->file->answers->lock);
 }
 
-/* Every second one goes, so that the others reach twice as far. */
+void history_chains_free(struct history_chains *c)
+{
+	function_stacks_free(c->printer->stacks);
+	free(c->printer);
+}
+
+/* Removes every second one, so that the rest covers twice as much time. */
 static void thin_out(struct view_history *h)
 {
 	size_t kept = 0;
@@ -170,8 +177,7 @@ static void thin_out(struct view_history *h)
 			h->chains.at[kept++] = h->chains.at[i];
 			continue;
 		}
-		function_stacks_free(h->chains.at[i].printer->stacks);
-		free(h->chains.at[i].printer);
+		history_chains_free(&h->chains.at[i]);
 	}
 	h->chains.n = kept;
 }
@@ -183,7 +189,7 @@ static void keep_chains(struct lesson *l, uint64_t ts)
 
 	if (copy)
 		copy->events = l->printer.events;
-	pthread_mutex_lock(&l->file->ask->lock);
+	pthread_mutex_lock(&l->file->answers->lock);
 	if (l->history->chains.n >= l->most) {
 		thin_out(l->history);
 		l->step *= 2;
@@ -192,20 +198,18 @@ static void keep_chains(struct lesson *l, uint64_t ts)
 		place = vec_push(&l->history->chains);
 	if (place)
 		*place = (struct history_chains){.ts = ts, .printer = copy};
-	pthread_mutex_unlock(&l->file->ask->lock);
-	if (!place && copy) {
-		function_stacks_free(copy->stacks);
-		free(copy);
-	}
+	pthread_mutex_unlock(&l->file->answers->lock);
+	if (!place && copy)
+		history_chains_free(&(struct history_chains){.printer = copy});
 }
 
 static void publish(struct lesson *l, uint64_t reached, bool done)
 {
-	pthread_mutex_lock(&l->file->ask->lock);
+	pthread_mutex_lock(&l->file->answers->lock);
 	l->history->reached = reached;
 	l->history->done = done;
-	pthread_cond_broadcast(&l->file->ask->news);
-	pthread_mutex_unlock(&l->file->ask->lock);
+	pthread_cond_broadcast(&l->file->answers->news);
+	pthread_mutex_unlock(&l->file->answers->lock);
 }
 
 static void learn_from(struct lesson *l, const struct spur_record *r)
@@ -234,7 +238,7 @@ static void read_all(struct lesson *l)
 	uint64_t n = 0;
 
 	scan_start(&l->scan);
-	while ((r = scan_next(&l->scan)) != NULL && !l->file->ask->stop) {
+	while ((r = scan_next(&l->scan)) != NULL && !l->file->answers->stop) {
 		if (++n % PUBLISH == 0)
 			publish(l, r->ts, false);
 		learn_from(l, r);
@@ -246,7 +250,7 @@ static void *lesson_main(void *file)
 {
 	struct answers_file *f = file;
 	struct lesson l = {.file = f, .history = &f->history, .step = CHAINS_STEP};
-	const struct view_file *vf = view_file(f->ask->view, f->number);
+	const struct view_file *vf = view_file(f->answers->view, f->number);
 
 	l.roles = f->roles;
 	scan_init(&l.scan, NULL);
@@ -266,7 +270,7 @@ static void *lesson_main(void *file)
 /* Needs the lock. */
 static void start(struct answers_file *f)
 {
-	if (f->history.started || f->ask->stop || !f->roles)
+	if (f->history.started || f->answers->stop || !f->roles)
 		return;
 	f->history.started = pthread_create(&f->history.thread, NULL, lesson_main, f) == 0;
 	/* Without a thread the state will never be known. */
@@ -280,7 +284,7 @@ static void start(struct answers_file *f)
 
 static struct answers_file *file_of(const struct view_cursor *c, size_t source)
 {
-	struct answers_file *f = answers_file(view_answers(c->view), c->sources->files[source]);
+	struct answers_file *f = answers_file(view_answers(c->view), c->sources->at[source].file);
 
 	return f && view_roles(c->view, f->number) ? f : NULL;
 }
@@ -288,7 +292,7 @@ static struct answers_file *file_of(const struct view_cursor *c, size_t source)
 static struct event_printer *printer_of(struct view_cursor *c, size_t source)
 {
 	for (size_t i = 0; i < c->emitter.nr_traces; i++)
-		if (c->emitter.traces[i].trace == c->sources->at[source].buffer->trace)
+		if (c->emitter.traces[i].trace == c->sources->at[source].emit.buffer->trace)
 			return &c->emitter.traces[i].printer;
 	return NULL;
 }
@@ -368,13 +372,13 @@ static bool give(struct view_cursor *c, struct answers_file *f, const struct spu
 	forget(p);
 	if (x && c->start <= view_index_origin(x))
 		return true;
-	pthread_mutex_lock(&f->ask->lock);
+	pthread_mutex_lock(&f->answers->lock);
 	known = f->history.reached >= c->start;
 	if (known) {
 		give_names(&f->history, p, c->start);
 		calls = give_chains(&f->history, p, c->start, &from);
 	}
-	pthread_mutex_unlock(&f->ask->lock);
+	pthread_mutex_unlock(&f->answers->lock);
 	if (calls)
 		follow_chains(c, t, p, f->roles, from);
 	return known;
@@ -385,7 +389,7 @@ bool view_history_give(struct view_cursor *c)
 	bool known = true;
 
 	for (size_t i = 0; i < c->sources->n; i++) {
-		const struct trace_buffer *b = c->sources->at[i].buffer;
+		const struct trace_buffer *b = c->sources->at[i].emit.buffer;
 		struct answers_file *f = b == &b->trace->buffers[0] ? file_of(c, i) : NULL;
 		struct event_printer *p = f ? printer_of(c, i) : NULL;
 
@@ -395,7 +399,7 @@ bool view_history_give(struct view_cursor *c)
 	return known;
 }
 
-bool view_history_matters(const struct view_cursor *c)
+bool view_history_names_matter(const struct view_cursor *c)
 {
 	for (size_t i = 0; i < c->emitter.nr_traces; i++) {
 		const struct event_printer *p = &c->emitter.traces[i].printer;
@@ -403,29 +407,24 @@ bool view_history_matters(const struct view_cursor *c)
 
 		overlay_unknown(p->learned, &unknown);
 		overlay_learned(p->learned, &learned);
-		if (unknown || learned || function_stacks_used(p))
+		if (unknown || learned)
 			return true;
 	}
 	return false;
 }
 
-static struct timespec deadline(int ms)
+bool view_history_matters(const struct view_cursor *c)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += ms / 1000;
-	t.tv_nsec += (long)(ms % 1000) * 1000000;
-	if (t.tv_nsec >= 1000000000) {
-		t.tv_sec++;
-		t.tv_nsec -= 1000000000;
-	}
-	return t;
+	for (size_t i = 0; i < c->emitter.nr_traces; i++)
+		if (function_stacks_used(&c->emitter.traces[i].printer))
+			return true;
+	return view_history_names_matter(c);
 }
 
 bool view_history_wait(struct view_cursor *c, uint64_t ts, int ms)
 {
-	const struct timespec end = deadline(ms);
+	const struct timespec end =
+		ns_to_timespec(clock_now_ns(CLOCK_MONOTONIC) + (uint64_t)ms * NS_PER_MS);
 	bool known = true;
 
 	for (size_t i = 0; i < c->sources->n; i++) {
@@ -433,13 +432,13 @@ bool view_history_wait(struct view_cursor *c, uint64_t ts, int ms)
 
 		if (!f)
 			continue;
-		pthread_mutex_lock(&f->ask->lock);
+		pthread_mutex_lock(&f->answers->lock);
 		start(f);
-		while (f->history.reached < ts && !f->ask->stop && !(c->stop && *c->stop))
-			if (pthread_cond_timedwait(&f->ask->news, &f->ask->lock, &end) != 0)
+		while (f->history.reached < ts && !f->answers->stop && !(c->stop && *c->stop))
+			if (pthread_cond_timedwait(&f->answers->news, &f->answers->lock, &end) != 0)
 				break;
 		known = known && f->history.reached >= ts;
-		pthread_mutex_unlock(&f->ask->lock);
+		pthread_mutex_unlock(&f->answers->lock);
 	}
 	return known;
 }
@@ -456,9 +455,9 @@ bool view_history_names(struct view_cursor *c)
 		if (!p)
 			continue;
 		overlay_reset(p->learned);
-		pthread_mutex_lock(&f->ask->lock);
+		pthread_mutex_lock(&f->answers->lock);
 		give_names(&f->history, p, UINT64_MAX);
-		pthread_mutex_unlock(&f->ask->lock);
+		pthread_mutex_unlock(&f->answers->lock);
 	}
 	return true;
 }

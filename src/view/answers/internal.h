@@ -23,6 +23,7 @@ struct history_chains {
 	uint64_t ts;
 	struct event_printer *printer; /* only its stacks are used */
 };
+void history_chains_free(struct history_chains *c);
 
 /*
  * What a printer learns from all records of a file up to some time. Guarded by the lock of struct
@@ -43,7 +44,7 @@ struct view_history {
 };
 
 struct answers_file {
-	struct answers *ask;
+	struct answers *answers;
 	uint32_t number;
 	uint8_t *roles; /* by event index; NULL until needed, then never changed */
 	struct view_history history;
@@ -121,6 +122,5 @@ bool search_hits_get(const struct search_hits *h, uint64_t n, struct view_record
 uint64_t search_hits_before(const struct search_hits *h, uint64_t ts);
 void search_hits_bins(const struct search_hits *h, uint64_t since, uint64_t width, uint32_t n,
 		      uint64_t *bins);
-size_t search_hits_size(const struct search_hits *h);
 
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "view/answers/interval.h"
@@ -21,15 +22,7 @@ const char *interval_state(uint32_t value)
 		[VIEW_UNKNOWN] = "unknown",
 	};
 
-	return names[STATE_OF(value) < VIEW_UNKNOWN ? STATE_OF(value) : VIEW_UNKNOWN];
-}
-
-int64_t interval_track(const struct view_row *r, enum view_track_kind kind, uint32_t depth)
-{
-	for (uint32_t i = 0; i < r->nr_tracks; i++)
-		if (r->tracks[i].kind == kind && r->tracks[i].depth == depth)
-			return i;
-	return -1;
+	return names[view_state_of(value)];
 }
 
 bool interval_row(struct view *v, uint32_t file, uint32_t row, struct interval_row *out)
@@ -39,8 +32,8 @@ bool interval_row(struct view *v, uint32_t file, uint32_t row, struct interval_r
 	*out = (struct interval_row){.view = v, .index = f->index, .file = file, .row = row};
 	if (!f->index || !view_index_row(f->index, row, &out->info))
 		return false;
-	out->running = interval_track(&out->info, VIEW_RUNNING, 0);
-	out->state = interval_track(&out->info, VIEW_STATE, 0);
+	out->running = view_row_track(&out->info, VIEW_RUNNING, 0);
+	out->state = view_row_track(&out->info, VIEW_STATE, 0);
 	return true;
 }
 
@@ -71,7 +64,7 @@ bool interval_before(const struct interval_row *r, int64_t track, uint64_t ts,
 
 bool interval_is_sleep(const struct view_interval *i)
 {
-	const enum view_state state = STATE_OF(i->value);
+	const enum view_state state = view_state_of(i->value);
 
 	return state == VIEW_SLEEPING || state == VIEW_BLOCKED || state == VIEW_STOPPED;
 }
@@ -139,11 +132,12 @@ bool interval_first_waker(const struct interval_row *r, const struct view_interv
 	struct view_interval before;
 
 	*out = (struct interval_waker){.row = -1, .task = -1};
-	if (STATE_OF(wait->value) != VIEW_RUNNABLE || wait->flags & VIEW_OPEN_START)
+	if (view_state_of(wait->value) != VIEW_RUNNABLE || wait->flags & VIEW_OPEN_START)
 		return false;
 	if (interval_before(r, r->running, wait->start, &before) ||
 	    (interval_before(r, r->state, wait->start, &before) &&
-	     STATE_OF(before.value) != VIEW_UNKNOWN && STATE_OF(before.value) != VIEW_DEAD))
+	     view_state_of(before.value) != VIEW_UNKNOWN &&
+	     view_state_of(before.value) != VIEW_DEAD))
 		return false;
 	return find_waker(r, wait->start, -1, stop, out);
 }
@@ -160,8 +154,8 @@ const char *interval_interrupt(const struct interval_row *r, uint32_t cpu, uint6
 	if (number < 0 || !view_row(r->view, (uint32_t)number, &place, &info) ||
 	    !interval_row(r->view, r->file, place.row, &c))
 		return NULL;
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-		if (interval_at(&c, interval_track(&c.info, kinds[k], 0), ts, &i))
+	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
+		if (interval_at(&c, view_row_track(&c.info, kinds[k], 0), ts, &i))
 			return view_index_name(r->index, i.value);
 	return NULL;
 }
@@ -287,9 +281,9 @@ static bool step_waiting(struct chain *c, const struct view_interval *wait)
 	if (interval_is_sleep(wait))
 		return step_sleep(c, wait);
 	first = interval_first_waker(&c->task, wait, c->stop, &w);
-	if (STATE_OF(wait->value) == VIEW_PREEMPTED)
+	if (view_state_of(wait->value) == VIEW_PREEMPTED)
 		buf_puts(&c->why, "preempted, waits for a CPU");
-	else if (STATE_OF(wait->value) == VIEW_RUNNABLE)
+	else if (view_state_of(wait->value) == VIEW_RUNNABLE)
 		buf_puts(&c->why, "waits for a CPU");
 	if (first) {
 		buf_puts(&c->why, ", ");

@@ -8,9 +8,8 @@
 #include "stats/why.h"
 #include "view/answers/answers.h"
 
-/* Of VIEW_STATE's values: the state, and the row of who ended it, -1: not known. */
-#define STATE_OF(value) ((enum view_state)((value)&15))
-#define ENDER_OF(value) ((int64_t)((value) >> 4) - 1)
+/* From a value of VIEW_STATE: the row of the task that ended the state, -1: not known. */
+#define ENDER_OF(value) ((int64_t)((value) >> VIEW_STATE_BITS) - 1)
 
 /* "sleeping" and the like. */
 const char *interval_state(uint32_t value);
@@ -26,7 +25,6 @@ struct interval_row {
 };
 
 bool interval_row(struct view *v, uint32_t file, uint32_t row, struct interval_row *out);
-int64_t interval_track(const struct view_row *r, enum view_track_kind kind, uint32_t depth);
 
 /* The interval of a track that covers a time; the last one that ends at a time. -1 is no track. */
 bool interval_at(const struct interval_row *r, int64_t track, uint64_t ts,
@@ -96,14 +94,11 @@ struct view_slice {
 	uint64_t event; /* number of the record it begins with, … */
 	bool has_event; /* … if there is one */
 	struct view_waker {
-		int64_t row; /* of the view */
+		struct interval_waker who;
 		int64_t ts;
-		uint64_t latency; /* how long the task waited then, … */
-		bool has_latency; /* … if that is known */
-		bool has_record;  /* what follows is known */
-		bool in_interrupt;
-		uint32_t cpu;
-		const char *interrupt; /* its name, or NULL */
+		uint64_t latency;      /* how long the task waited then, … */
+		bool has_latency;      /* … if that is known */
+		const char *interrupt; /* in which it happened, or NULL */
 	} waker;		       /* who ended the sleep before it, … */
 	bool has_waker;		       /* … if that is known */
 	struct {

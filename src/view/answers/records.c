@@ -40,7 +40,7 @@ const struct view_context view_contexts[] = {
 
 static unsigned int flags_of(const struct view_cursor *c)
 {
-	return events_record_flags(c->from->source->buffer->trace->events, c->rec);
+	return events_record_flags(c->from->emit.buffer->trace->events, c->rec);
 }
 
 /* ---- stacks ---- */
@@ -206,7 +206,7 @@ static void read_field(struct view_cursor *c, const struct event_field *f, struc
 
 static int add_details(struct view_cursor *c, struct view_records *out)
 {
-	const struct events *ev = c->from->source->buffer->trace->events;
+	const struct events *ev = c->from->emit.buffer->trace->events;
 	const struct event_common *common = &ev->common;
 	struct view_details *d = vec_push(&out->details);
 

@@ -11,10 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/varint.h"
 #include "base/vec.h"
 #include "event/names.h"
-#include "report/parallel.h"
 #include "scan/slices.h"
 #include "view/answers/internal.h"
 
@@ -27,31 +28,7 @@
  */
 
 #define MARK	256
-#define MAX_HIT 30 /* bytes: three numbers */
-
-static size_t put(uint8_t *to, uint64_t v)
-{
-	size_t n = 0;
-
-	for (; v >= 0x80; v >>= 7)
-		to[n++] = (uint8_t)(v | 0x80);
-	to[n++] = (uint8_t)v;
-	return n;
-}
-
-static uint64_t get(const uint8_t *bytes, size_t len, size_t *at)
-{
-	uint64_t v = 0;
-
-	for (unsigned int shift = 0; *at < len && shift < 64; shift += 7) {
-		const uint8_t b = bytes[(*at)++];
-
-		v |= (uint64_t)(b & 0x7f) << shift;
-		if (!(b & 0x80))
-			break;
-	}
-	return v;
-}
+#define MAX_HIT (3 * VARINT_MOST) /* bytes */
 
 /* Times of a lane may run backwards: small differences of both signs are small numbers. */
 static uint64_t fold_sign(uint64_t difference)
@@ -81,6 +58,8 @@ static bool make_room(struct search_hits *h)
 
 void search_hits_add(struct search_hits *h, const struct view_record_id *id, bool keep)
 {
+	uint8_t *to;
+
 	if (!h->n++)
 		h->first = id->ts;
 	/* The stored hits are the first ones, without gaps. */
@@ -99,9 +78,9 @@ void search_hits_add(struct search_hits *h, const struct view_record_id *id, boo
 		h->last_ts = id->ts;
 		h->last_offset = id->offset;
 	}
-	h->len += put(h->bytes + h->len, fold_sign(id->ts - h->last_ts));
-	h->len += put(h->bytes + h->len, fold_sign(id->offset - h->last_offset));
-	h->len += put(h->bytes + h->len, id->lane);
+	to = varint_put(h->bytes + h->len, fold_sign(id->ts - h->last_ts));
+	to = varint_put(to, fold_sign(id->offset - h->last_offset));
+	h->len = (size_t)(varint_put(to, id->lane) - h->bytes);
 	h->last_ts = id->ts;
 	h->last_offset = id->offset;
 	h->kept++;
@@ -123,15 +102,9 @@ void search_hits_forget(struct search_hits *h)
 	h->first = first;
 }
 
-size_t search_hits_size(const struct search_hits *h)
-{
-	return h->cap + h->marks.cap * sizeof(*h->marks.at);
-}
-
 /* Decodes one hit after the other from a mark on. */
 struct decoder {
-	const struct search_hits *hits;
-	size_t at;
+	const uint8_t *at, *end;
 	struct view_record_id id;
 };
 
@@ -139,14 +112,21 @@ static struct decoder decode_from(const struct search_hits *h, size_t mark)
 {
 	const struct search_mark *m = &h->marks.at[mark];
 
-	return (struct decoder){.hits = h, .at = m->at, .id = {.ts = m->ts, .offset = m->offset}};
+	return (struct decoder){.at = h->bytes + m->at,
+				.end = h->bytes + h->len,
+				.id = {.ts = m->ts, .offset = m->offset}};
 }
 
 static void decode(struct decoder *d)
 {
-	d->id.ts += unfold_sign(get(d->hits->bytes, d->hits->len, &d->at));
-	d->id.offset += unfold_sign(get(d->hits->bytes, d->hits->len, &d->at));
-	d->id.lane = (uint32_t)get(d->hits->bytes, d->hits->len, &d->at);
+	uint64_t ts, offset, lane;
+
+	d->at = varint_get(d->at, d->end, &ts);
+	d->at = varint_get(d->at, d->end, &offset);
+	d->at = varint_get(d->at, d->end, &lane);
+	d->id.ts += unfold_sign(ts);
+	d->id.offset += unfold_sign(offset);
+	d->id.lane = (uint32_t)lane;
 }
 
 bool search_hits_get(const struct search_hits *h, uint64_t n, struct view_record_id *out)
@@ -171,28 +151,21 @@ static uint64_t in_mark(const struct search_hits *h, size_t mark)
 
 uint64_t search_hits_before(const struct search_hits *h, uint64_t ts)
 {
-	size_t low = 0, high = h->marks.n;
 	struct decoder d;
 	uint64_t n = 0;
+	size_t mark;
 
 	/* The last mark before the time; the hit comes after it. */
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (h->marks.at[middle].ts < ts)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	binary_search(mark, 0, h->marks.n, h->marks.at[mark].ts < ts);
+	if (!mark)
 		return 0;
-	d = decode_from(h, low - 1);
-	for (; n < in_mark(h, low - 1); n++) {
+	d = decode_from(h, --mark);
+	for (; n < in_mark(h, mark); n++) {
 		decode(&d);
 		if (d.id.ts >= ts)
 			break;
 	}
-	return (uint64_t)(low - 1) * MARK + n;
+	return (uint64_t)mark * MARK + n;
 }
 
 static void count(uint64_t ts, uint64_t since, uint64_t width, uint32_t n, uint64_t *bins,
@@ -295,7 +268,7 @@ static void enter_slice(struct searcher *w)
 		struct lane *l = &m->lanes[i];
 
 		lane_seek(l, (struct lane_pos){.page = w->slice.pages[i]});
-		l->filter = search_match_lane(&w->search->wanted, w->cursor.lanes[i].file);
+		l->filter = search_match_lane(&w->search->wanted, w->cursor.lanes[i]->file);
 		while (lane_next(l) && l->rec.ts < w->slice.begin)
 			;
 	}
@@ -321,22 +294,7 @@ static void search_slice(struct searcher *w, bool keep)
 	}
 }
 
-/* Whether hits may depend on names that other records tell. */
-static bool names_matter(const struct view_cursor *c)
-{
-	for (size_t i = 0; i < c->emitter.nr_traces; i++) {
-		const struct comm_overlay *names = c->emitter.traces[i].printer.learned;
-		size_t unknown, learned;
-
-		overlay_unknown(names, &unknown);
-		overlay_learned(names, &learned);
-		if (unknown || learned)
-			return true;
-	}
-	return false;
-}
-
-/* Shows what is finished from the first slice on. Needs the lock. */
+/* Publishes the finished slices from the first one on. Needs the lock. */
 static void publish(struct view_search *s)
 {
 	while (s->ready < s->slots.n && s->slots.at[s->ready].ready) {
@@ -366,7 +324,7 @@ static void finish_slice(struct searcher *w)
 		slot->hits = w->hits;
 		slot->end = w->slice.last ? UINT64_MAX : w->slice.end;
 		slot->ready = true;
-		s->memory += search_hits_size(&w->hits);
+		s->memory += w->hits.cap + w->hits.marks.cap * sizeof(*w->hits.marks.at);
 		w->hits = (struct search_hits){0};
 		publish(s);
 	} else {
@@ -387,7 +345,7 @@ static void search(struct searcher *w)
 		keep = s->memory < HITS_MEMORY && !s->truncated;
 		pthread_mutex_unlock(&s->lock);
 		search_slice(w, keep);
-		if (!named && names_matter(&w->cursor)) {
+		if (!named && view_history_names_matter(&w->cursor)) {
 			named = view_history_names(&w->cursor);
 			if (!named)
 				break;
@@ -451,7 +409,7 @@ static int prepare(struct view_search *s, const struct view_search_options *o, i
 	rc = search_match_init(&s->wanted, s->view, o, at, err);
 	if (rc < 0)
 		return rc;
-	rc = slicer_init(&s->slicer, view_sources_lanes, &s->sources, 0, UINT64_MAX, CREW_SLICE);
+	rc = slicer_init(&s->slicer, view_sources_lanes, &s->sources, 0, UINT64_MAX, SLICE_BYTES);
 	s->slicing = true;
 	return rc < 0 ? error_set(err, rc, "out of memory") : 0;
 }
@@ -530,19 +488,28 @@ int64_t view_search_start(struct view *v, const struct view_search_options *o, i
 	return id;
 }
 
+/* The place of a search in the list, or NULL. Needs the lock. */
+static struct view_search **slot_of(struct answers *a, uint64_t id)
+{
+	for (size_t i = 0; i < ANSWERS_SEARCHES; i++)
+		if (a->searches[i] && a->searches[i]->id == id)
+			return &a->searches[i];
+	return NULL;
+}
+
 struct view_search *view_search_get(struct view *v, uint64_t id)
 {
 	struct answers *a = view_answers(v);
-	struct view_search *found = NULL;
+	struct view_search *found = NULL, **slot;
 
 	if (!a)
 		return NULL;
 	pthread_mutex_lock(&a->lock);
-	for (size_t i = 0; i < ANSWERS_SEARCHES; i++)
-		if (a->searches[i] && a->searches[i]->id == id)
-			found = a->searches[i];
-	if (found)
+	slot = slot_of(a, id);
+	if (slot) {
+		found = *slot;
 		found->refs++;
+	}
 	pthread_mutex_unlock(&a->lock);
 	return found;
 }
@@ -564,20 +531,18 @@ void view_search_put(struct view_search *s)
 bool view_search_drop(struct view *v, uint64_t id)
 {
 	struct answers *a = view_answers(v);
-	struct view_search *s = NULL;
+	struct view_search *s = NULL, **slot;
 
 	if (!a)
 		return false;
 	pthread_mutex_lock(&a->lock);
-	for (size_t i = 0; i < ANSWERS_SEARCHES; i++) {
-		if (!a->searches[i] || a->searches[i]->id != id)
-			continue;
-		s = a->searches[i];
-		a->searches[i] = NULL;
+	slot = slot_of(a, id);
+	if (slot) {
+		s = *slot;
+		s->stop = 1;
+		*slot = NULL;
 	}
 	pthread_mutex_unlock(&a->lock);
-	if (s)
-		s->stop = 1;
 	view_search_put(s);
 	return s != NULL;
 }
@@ -617,45 +582,43 @@ void view_search_state(struct view_search *s, struct view_search_state *out)
 
 bool view_search_hit(struct view_search *s, uint64_t hit, struct view_record_id *out)
 {
-	size_t low = 0, high;
 	bool found = false;
+	size_t i;
 
 	pthread_mutex_lock(&s->lock);
-	high = s->ready;
 	/* The last slice that begins at or before it. */
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (s->slots.at[middle].before <= hit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low && hit < s->kept)
-		found = search_hits_get(&s->slots.at[low - 1].hits,
-					hit - s->slots.at[low - 1].before, out);
+	binary_search(i, 0, s->ready, s->slots.at[i].before <= hit);
+	if (i && hit < s->kept)
+		found = search_hits_get(&s->slots.at[i - 1].hits, hit - s->slots.at[i - 1].before,
+					out);
 	pthread_mutex_unlock(&s->lock);
+	return found;
+}
+
+bool view_search_number(struct view_search *s, const struct view_record_id *id,
+			const volatile int *stop, uint64_t *n)
+{
+	struct view_cursor c;
+	bool found = view_cursor_open(&c, s->view, &s->sources, stop, NULL) == 0 &&
+		     view_cursor_to_time(&c, id->ts, true, NULL) == 0;
+
+	while (found && (found = view_cursor_next(&c) && c.id.ts == id->ts))
+		if (view_record_is(&c.id, id))
+			break;
+	*n = found ? c.n : 0;
+	view_cursor_close(&c);
 	return found;
 }
 
 uint64_t view_search_at(struct view_search *s, uint64_t ts)
 {
-	size_t low = 0, high;
 	uint64_t n;
+	size_t i;
 
 	pthread_mutex_lock(&s->lock);
-	high = s->ready;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (s->slots.at[middle].end <= ts)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	n = low < s->ready
-		    ? s->slots.at[low].before + search_hits_before(&s->slots.at[low].hits, ts)
-		    : s->kept;
+	binary_search(i, 0, s->ready, s->slots.at[i].end <= ts);
+	n = i < s->ready ? s->slots.at[i].before + search_hits_before(&s->slots.at[i].hits, ts)
+			 : s->kept;
 	pthread_mutex_unlock(&s->lock);
 	return n;
 }

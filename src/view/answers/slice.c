@@ -4,9 +4,12 @@
  * it woke, its first record, and its neighbours.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "view/answers/interval.h"
 
@@ -37,29 +40,27 @@ static int64_t slice_cpu(const struct view_interval *run)
 	return run->value == UINT32_MAX ? -1 : (int64_t)run->value;
 }
 
-static void put_detail(struct slice *s, const char *label, const char *text, size_t len)
+static void add_detail(struct slice *s, const char *label, struct view_text text)
 {
 	struct view_detail *d = vec_push(&s->out->details);
 
 	if (d)
-		*d = (struct view_detail){label, view_text_add(&s->out->texts, text, len)};
+		*d = (struct view_detail){label, text};
 	s->out->failed |= !d;
 }
 
 static void detail_text(struct slice *s, const char *label, const char *text)
 {
 	if (text)
-		put_detail(s, label, text, strlen(text));
+		add_detail(s, label, view_text_add(&s->out->texts, text, strlen(text)));
 }
 
 static void detail_row(struct slice *s, const char *label, const struct interval_row *row)
 {
-	struct buf text;
+	const size_t from = s->out->texts.len;
 
-	buf_init(&text, TEXT_LIMIT);
-	interval_name(row, &text);
-	put_detail(s, label, text.data, text.len);
-	buf_free(&text);
+	interval_name(row, &s->out->texts);
+	add_detail(s, label, view_text_since(&s->out->texts, from));
 }
 
 static void detail_time(struct slice *s, const char *label, uint64_t ns)
@@ -67,19 +68,18 @@ static void detail_time(struct slice *s, const char *label, uint64_t ns)
 	static const struct {
 		uint64_t ns;
 		const char *unit;
-	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
-	struct buf text;
+	} units[] = {{NS_PER_S, "s"}, {NS_PER_MS, "ms"}, {NS_PER_US, "us"}};
+	char text[64];
 	size_t i = 0;
 
-	buf_init(&text, 64);
-	while (i < 3 && ns < units[i].ns)
+	while (i < ARRAY_SIZE(units) && ns < units[i].ns)
 		i++;
-	if (i < 3)
-		buf_printf(&text, "%.6g %s", (double)ns / (double)units[i].ns, units[i].unit);
+	if (i < ARRAY_SIZE(units))
+		snprintf(text, sizeof(text), "%.6g %s", (double)ns / (double)units[i].ns,
+			 units[i].unit);
 	else
-		buf_printf(&text, "%llu ns", (unsigned long long)ns);
-	put_detail(s, label, text.data, text.len);
-	buf_free(&text);
+		snprintf(text, sizeof(text), "%llu ns", (unsigned long long)ns);
+	detail_text(s, label, text);
 }
 
 /* What the task did next. */
@@ -120,11 +120,11 @@ static bool add_time(void *sum, const struct view_interval *i)
 static void detail_call(struct slice *s)
 {
 	const uint32_t depth = s->row.info.tracks[s->track].depth;
-	const int64_t inner = interval_track(&s->row.info, VIEW_CALL, depth + 1);
+	const int64_t inner = view_row_track(&s->row.info, VIEW_CALL, depth + 1);
 	struct view_interval caller;
 	uint64_t sum = 0;
 
-	if (depth && interval_at(&s->row, interval_track(&s->row.info, VIEW_CALL, depth - 1),
+	if (depth && interval_at(&s->row, view_row_track(&s->row.info, VIEW_CALL, depth - 1),
 				 s->at.start, &caller))
 		detail_text(s, "caller", view_index_name(s->row.index, caller.value));
 	if (inner >= 0)
@@ -149,7 +149,7 @@ static void detail_record(struct slice *s, const char *label, const char *event,
 			    view_cursor_pid(&c) != s->row.info.number)
 				continue;
 			view_cursor_text(&c, &text);
-			put_detail(s, label, text.data, text.len);
+			add_detail(s, label, view_text_add(&s->out->texts, text.data, text.len));
 			break;
 		}
 	}
@@ -178,7 +178,7 @@ static void detail_unknown(struct slice *s)
 {
 	const bool cpu = s->row.info.kind == VIEW_CPU_ROW;
 	const struct dat *d = view_file(s->view, s->row.file)->trace->dat;
-	const int64_t lost = interval_track(&s->row.info, VIEW_LOST, 0);
+	const int64_t lost = view_row_track(&s->row.info, VIEW_LOST, 0);
 	struct view_interval i;
 
 	if (cpu && !s->row.info.events)
@@ -203,12 +203,10 @@ static void add_details(struct slice *s)
 		detail_row(s, "task", &s->task);
 	if (s->kind == VIEW_RUNNING && s->row.info.kind == VIEW_TASK_ROW &&
 	    slice_cpu(&s->at) >= 0) {
-		struct buf cpu;
+		char cpu[16];
 
-		buf_init(&cpu, 32);
-		buf_printf(&cpu, "%u", s->at.value);
-		put_detail(s, "CPU", cpu.data, cpu.len);
-		buf_free(&cpu);
+		snprintf(cpu, sizeof(cpu), "%u", s->at.value);
+		detail_text(s, "CPU", cpu);
 	} else if (s->row.info.kind == VIEW_CPU_ROW) {
 		detail_row(s, "on", &s->row);
 	}
@@ -220,7 +218,7 @@ static void add_details(struct slice *s)
 		detail_call(s);
 	else if (s->kind == VIEW_SYSCALL)
 		detail_syscall(s);
-	else if (s->kind == VIEW_STATE && STATE_OF(s->at.value) == VIEW_UNKNOWN)
+	else if (s->kind == VIEW_STATE && view_state_of(s->at.value) == VIEW_UNKNOWN)
 		detail_unknown(s);
 }
 
@@ -231,16 +229,11 @@ static void set_waker(struct slice *s, const struct interval_waker *w, bool has_
 {
 	s->out->has_waker = true;
 	s->out->waker = (struct view_waker){
-		.row = w->row,
+		.who = *w,
 		.ts = interval_relative(&s->task, w->ts),
 		.latency = latency,
 		.has_latency = has_latency,
-		.has_record = w->has_record,
-		.in_interrupt = w->in_interrupt,
-		.cpu = w->cpu,
-		.interrupt = w->has_record && w->in_interrupt
-				     ? interval_interrupt(&s->task, w->cpu, w->ts)
-				     : NULL,
+		.interrupt = w->in_interrupt ? interval_interrupt(&s->task, w->cpu, w->ts) : NULL,
 	};
 }
 
@@ -362,7 +355,7 @@ static int64_t slice_value(const struct slice *s)
 		return s->row.info.kind == VIEW_CPU_ROW
 			       ? view_row_number(s->view, s->row.file, value)
 			       : value;
-	case VIEW_STATE: return STATE_OF(value);
+	case VIEW_STATE: return view_state_of(value);
 	case VIEW_IRQ:
 	case VIEW_SOFTIRQ:
 	case VIEW_SYSCALL:
@@ -401,7 +394,6 @@ static void set_neighbour(struct slice *s, struct view_neighbour *out,
 {
 	struct view_interval i;
 	int64_t number = view_row_number(s->view, row->file, row->row), shown = track;
-	struct view_place place;
 	struct view_row info;
 
 	if (track < 0 || !view_index_interval(row->index, row->row, (uint32_t)track, ts, dir, &i) ||
@@ -410,9 +402,9 @@ static void set_neighbour(struct slice *s, struct view_neighbour *out,
 	/* A task's other runs are shown where they were: on a CPU. */
 	if (s->row.info.kind == VIEW_CPU_ROW && s->kind == VIEW_RUNNING) {
 		number = view_cpu_row(s->view, row->file, row->info.buffer, i.value);
-		if (number < 0 || !view_row(s->view, (uint32_t)number, &place, &info))
+		if (number < 0 || !view_row(s->view, (uint32_t)number, NULL, &info))
 			return;
-		shown = interval_track(&info, VIEW_RUNNING, 0);
+		shown = view_row_track(&info, VIEW_RUNNING, 0);
 	}
 	*out = (struct view_neighbour){.is_there = true,
 				       .start = interval_relative(row, i.start),
@@ -434,15 +426,24 @@ static void set_neighbours(struct slice *s)
 
 /* ---- the record it begins with ---- */
 
+static bool is_in_buffer(const struct slice *s, const struct view_cursor *c)
+{
+	return c->from->file == s->row.file && c->rec->buffer == s->row.info.buffer;
+}
+
+static bool is_of_row(const struct slice *s, const struct view_cursor *c)
+{
+	if (!is_in_buffer(s, c))
+		return false;
+	return s->row.info.kind == VIEW_CPU_ROW ? c->rec->cpu == s->row.info.number
+						: view_cursor_pid(c) == s->row.info.number;
+}
+
 static bool is_its_record(const struct slice *s, const struct view_cursor *c)
 {
-	if (c->from->file != s->row.file || c->rec->buffer != s->row.info.buffer)
-		return false;
-	if (s->row.info.kind == VIEW_CPU_ROW)
-		return c->rec->cpu == s->row.info.number;
-	if (s->kind == VIEW_RUNNING)
-		return c->rec->cpu == s->at.value;
-	return view_cursor_pid(c) == s->row.info.number;
+	if (s->kind == VIEW_RUNNING && s->row.info.kind == VIEW_TASK_ROW)
+		return is_in_buffer(s, c) && c->rec->cpu == s->at.value;
+	return is_of_row(s, c);
 }
 
 static void find_first_record(struct slice *s)
@@ -477,13 +478,11 @@ static void find_slice_task(struct slice *s)
 static void read_slice(struct slice *s)
 {
 	struct view_slice *out = s->out;
-	struct buf name;
+	const size_t from = out->texts.len;
 
 	find_slice_task(s);
-	buf_init(&name, TEXT_LIMIT);
-	slice_name(s, &name);
-	out->name = view_text_add(&out->texts, name.data, name.len);
-	buf_free(&name);
+	slice_name(s, &out->texts);
+	out->name = view_text_since(&out->texts, from);
 	out->start = interval_relative(&s->row, s->at.start);
 	out->dur = s->at.dur;
 	out->flags = s->at.flags;
@@ -499,14 +498,6 @@ static void read_slice(struct slice *s)
 	set_neighbours(s);
 }
 
-static bool tick_is_wanted(const struct slice *s, const struct view_cursor *c)
-{
-	if (c->from->file != s->row.file || c->rec->buffer != s->row.info.buffer)
-		return false;
-	return s->row.info.kind == VIEW_CPU_ROW ? c->rec->cpu == s->row.info.number
-						: view_cursor_pid(c) == s->row.info.number;
-}
-
 /* A tick: the record of the row at the time, or the first one after it. */
 static int read_tick(struct slice *s, uint64_t ts, struct spur_error *err)
 {
@@ -518,7 +509,7 @@ static int read_tick(struct slice *s, uint64_t ts, struct spur_error *err)
 	if (rc == 0)
 		rc = view_cursor_to_time(&c, interval_absolute(&s->row, ts), true, err);
 	for (int i = 0; rc == 0 && !found && i < MOST_TICKS && view_cursor_next(&c); i++)
-		found = tick_is_wanted(s, &c);
+		found = is_of_row(s, &c);
 	if (rc == 0 && !found)
 		rc = error_set(err, -ENOENT, "there is no event");
 	if (rc == 0) {

@@ -125,9 +125,7 @@ static bool take(void *arg, const struct view_interval *i)
 	const uint64_t time = to > from ? to - from : 0;
 
 	if (t->states) {
-		const enum view_state state = STATE_OF(i->value);
-
-		t->sum->state[state < VIEW_UNKNOWN ? state : VIEW_UNKNOWN] += time;
+		t->sum->state[view_state_of(i->value)] += time;
 	} else {
 		t->sum->running += time;
 		t->sum->switches += i->start >= t->since && i->start < t->until &&
@@ -143,7 +141,7 @@ static int sum_row(const struct sum_range *range, uint32_t row, struct row_sum *
 	struct taking t = {.sum = out, .stop = range->stop};
 	int rc = 0;
 
-	*out = (struct row_sum){0};
+	*out = (struct row_sum){.row = row};
 	if (!view_row(range->view, row, &place, &info) || range->until <= place.shift)
 		return 0;
 	t.since = range->since > place.shift ? range->since - place.shift : 0;
@@ -293,24 +291,23 @@ static int sum_rows(const struct sum_range *range, enum view_row_kind kind, stru
 {
 	for (size_t i = 0; i < range->nr_rows; i++) {
 		const uint32_t row = sum_range_row(range, i);
-		struct view_place place;
 		struct view_row info;
-		struct row_sum s;
+		struct row_sum s, *slot;
 		int rc;
 
 		if (*range->stop)
 			return -EINTR;
-		if (!view_row(range->view, row, &place, &info) || info.kind != kind)
+		if (!view_row(range->view, row, NULL, &info) || info.kind != kind)
 			continue;
 		rc = sum_row(range, row, &s);
 		if (rc < 0)
 			return rc;
 		if (is_empty(&s))
 			continue;
-		if (!vec_push(out))
+		slot = vec_push(out);
+		if (!slot)
 			return -ENOMEM;
-		out->at[out->n - 1].row = row;
-		out->at[out->n - 1].sum = s;
+		*slot = s;
 	}
 	return 0;
 }

@@ -50,16 +50,14 @@ struct named_sums {
 
 /* How a task or a CPU spent the range. */
 struct row_sum {
+	uint32_t row; /* of the view */
 	uint64_t running;
 	uint64_t state[VIEW_UNKNOWN + 1];
 	uint64_t switches; /* to it, in the range */
 };
 
 struct row_sums {
-	struct {
-		uint32_t row; /* of the view */
-		struct row_sum sum;
-	} * at;
+	struct row_sum *at;
 	size_t n, cap;
 };
 

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/jsonin.h"
 #include "base/num.h"
 #include "base/vec.h"
@@ -23,7 +23,7 @@ static const struct api_question *const tables[] = {
 static const struct api_question *find_question(const char *path, bool post, bool *known)
 {
 	*known = false;
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
 		for (const struct api_question *q = tables[i]; q->path; q++) {
 			if (strcmp(q->path, path) != 0)
 				continue;
@@ -51,12 +51,14 @@ static int http_status(int rc)
 
 static void put_error(struct api_answer *a, int status, const char *text)
 {
+	struct json_writer w = {&a->body};
+
 	buf_reset(&a->body);
 	a->status = status;
 	a->type = "application/json";
-	buf_puts(&a->body, "{\"error\":");
-	buf_json_string(&a->body, text, strlen(text));
-	buf_putc(&a->body, '}');
+	json_object(&w);
+	json_put_text(json_key(&w, "error"), text);
+	json_end_object(&w);
 }
 
 void api_answer(struct view *v, const struct api_request *q, struct api_answer *a)
@@ -160,6 +162,30 @@ int api_number(const struct api_request *q, const char *name, uint64_t *out, str
 	return rc;
 }
 
+int api_optional(const struct api_request *q, const char *name, uint64_t *out, bool *there,
+		 struct spur_error *err)
+{
+	int rc = api_number(q, name, out, err);
+
+	if (there)
+		*there = rc == 0;
+	return rc == -ENOENT ? 0 : rc;
+}
+
+int api_no_search(uint64_t id, struct spur_error *err)
+{
+	return error_set(err, -ENOENT, "there is no search %llu any more", (unsigned long long)id);
+}
+
+struct view_search *api_search_get(struct view *v, uint64_t id, struct spur_error *err)
+{
+	struct view_search *s = view_search_get(v, id);
+
+	if (!s)
+		api_no_search(id, err);
+	return s;
+}
+
 /* ---- rows ---- */
 
 /* For each row how many ranges begin with it, less those that ended before it. */
@@ -230,9 +256,17 @@ int api_parse_rows(const char *text, uint32_t nr, struct api_rows *out, struct s
 	return rc;
 }
 
-int api_row_list(struct view *v, const char *text, struct api_rows *out, struct spur_error *err)
+int api_rows(struct view *v, const struct api_request *q, struct api_rows *out,
+	     struct spur_error *err)
 {
-	return api_parse_rows(text, view_rows(v), out, err);
+	struct buf text;
+	int rc = -ENOENT;
+
+	buf_init(&text, MAX_TEXT);
+	if (api_text(q, "rows", &text))
+		rc = api_parse_rows(buf_str(&text), view_rows(v), out, err);
+	buf_free(&text);
+	return rc;
 }
 
 void api_rows_free(struct api_rows *rows)
@@ -304,27 +338,4 @@ int api_body_rows(struct view *v, const struct api_request *q, const char *name,
 		rc = collect(&m, out);
 	free(m.at);
 	return rc;
-}
-
-/* ---- answers ---- */
-
-static void put_name(struct buf *b, const char *name)
-{
-	if (b->len && b->data[b->len - 1] != '{' && b->data[b->len - 1] != '[')
-		buf_putc(b, ',');
-	buf_putc(b, '"');
-	buf_puts(b, name);
-	buf_puts(b, "\":");
-}
-
-void api_put_text(struct buf *b, const char *name, const char *text)
-{
-	put_name(b, name);
-	buf_json_string(b, text, strlen(text));
-}
-
-void api_put_number(struct buf *b, const char *name, uint64_t number)
-{
-	put_name(b, name);
-	buf_u64(b, number);
 }

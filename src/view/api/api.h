@@ -9,6 +9,8 @@
 #define VIEW_API_API_H
 
 #include "base/buf.h"
+#include "base/json.h"
+#include "view/answers/answers.h"
 #include "view/view.h"
 
 struct api_request {
@@ -46,14 +48,19 @@ bool api_text(const struct api_request *q, const char *name, struct buf *out);
 /* 0, -ENOENT: it is not there (out is left alone), -EINVAL: no number; err says so. */
 int api_number(const struct api_request *q, const char *name, uint64_t *out,
 	       struct spur_error *err);
+/* The same, but 0 when it is not there; *there (may be NULL) says whether it is. */
+int api_optional(const struct api_request *q, const char *name, uint64_t *out, bool *there,
+		 struct spur_error *err);
+
 struct api_rows {
 	uint32_t *at;
 	size_t n, cap;
 };
-/* "1,5-9": numbers of rows, sorted, each once; those that do not exist are left out. */
-int api_row_list(struct view *v, const char *text, struct api_rows *out, struct spur_error *err);
-
+/* "1,5-9": numbers of rows, sorted, each once; those from nr on do not exist and are left out. */
 int api_parse_rows(const char *text, uint32_t nr, struct api_rows *out, struct spur_error *err);
+/* Those of the parameter "rows"; -ENOENT: it is not there. */
+int api_rows(struct view *v, const struct api_request *q, struct api_rows *out,
+	     struct spur_error *err);
 void api_rows_free(struct api_rows *rows);
 
 /* The same of a POST's body, which is a JSON object. Text: false when it is not there. */
@@ -66,9 +73,27 @@ int api_body_number(const struct api_request *q, const char *name, uint64_t *out
 int api_body_rows(struct view *v, const struct api_request *q, const char *name,
 		  struct api_rows *out, struct spur_error *err);
 
-/* Appends ,"name": and the text as a JSON string; without the comma after a '{' or '['. */
-void api_put_text(struct buf *b, const char *name, const char *text);
-void api_put_number(struct buf *b, const char *name, uint64_t number);
+/* A search by its number, to be put back; NULL: there is none (any more), and err says so. */
+struct view_search *api_search_get(struct view *v, uint64_t id, struct spur_error *err);
+/* -ENOENT, with these words. */
+int api_no_search(uint64_t id, struct spur_error *err);
+
+static inline void api_put_text(struct json_writer *w, const char *key, const struct buf *texts,
+				struct view_text text)
+{
+	json_put_bytes(json_key(w, key), view_text(texts, text), text.len);
+}
+
+/*
+ * ---- picture.c: tiles as bytes ----
+ *
+ * First the head, then one chunk after the other. api_put_tile() leaves out a tile that is complete
+ * and empty, and returns false. api_end_tiles() notes how many chunks there are.
+ */
+#define API_TILES_HEAD 16 /* bytes */
+void api_begin_tiles(struct buf *b, uint64_t generation);
+bool api_put_tile(struct buf *b, uint32_t row, uint32_t track, const struct view_tile *t);
+void api_end_tiles(struct buf *b, uint32_t chunks);
 
 /* The questions of each file, up to one without a path. */
 extern const struct api_question api_picture[];	   /* trace, rows, names, tiles */

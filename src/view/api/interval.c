@@ -7,110 +7,107 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/vec.h"
 #include "view/answers/interval.h"
 #include "view/api/api.h"
-
-static void put_number(struct buf *b, const char *name, int64_t v)
-{
-	buf_printf(b, ",\"%s\":%lld", name, (long long)v);
-}
-
-static void put_text(struct buf *b, const char *name, const struct buf *texts, struct view_text t)
-{
-	buf_printf(b, ",\"%s\":", name);
-	buf_json_string(b, view_text(texts, t), t.len);
-}
 
 /* ---- slice ---- */
 
 static const char *open_word(uint32_t flags)
 {
-	static const char *const words[] = {"null", "\"start\"", "\"end\"", "\"both\""};
+	static const char *const words[] = {NULL, "start", "end", "both"};
 
 	return words[(flags & VIEW_OPEN_START ? 1 : 0) + (flags & VIEW_OPEN_END ? 2 : 0)];
 }
 
-static void put_details(const struct view_slice *s, struct buf *b)
+static void put_details(const struct view_slice *s, struct json_writer *w)
 {
-	buf_puts(b, ",\"details\":[");
-	for (size_t i = 0; i < s->details.n; i++) {
-		buf_printf(b, "%s{\"label\":\"%s\"", i ? "," : "", s->details.at[i].label);
-		put_text(b, "text", &s->texts, s->details.at[i].text);
-		buf_putc(b, '}');
+	json_array(json_key(w, "details"));
+	vec_each (d, &s->details) {
+		json_object(w);
+		json_put_text(json_key(w, "label"), d->label);
+		api_put_text(w, "text", &s->texts, d->text);
+		json_end_object(w);
 	}
-	buf_putc(b, ']');
+	json_end_array(w);
 }
 
-static void put_waker(const struct view_waker *w, struct buf *b)
+static void put_waker(const struct view_waker *waker, struct json_writer *w)
 {
-	buf_printf(b, ",\"waker\":{\"row\":%lld,\"ts\":%lld", (long long)w->row, (long long)w->ts);
-	if (w->has_latency)
-		put_number(b, "latency", (int64_t)w->latency);
-	if (w->has_record) {
-		put_number(b, "cpu", w->cpu);
-		buf_printf(b, ",\"in_interrupt\":%s", w->in_interrupt ? "true" : "false");
+	json_object(json_key(w, "waker"));
+	json_put_i64(json_key(w, "row"), waker->who.row);
+	json_put_i64(json_key(w, "ts"), waker->ts);
+	if (waker->has_latency)
+		json_put_u64(json_key(w, "latency"), waker->latency);
+	if (waker->who.has_record) {
+		json_put_u64(json_key(w, "cpu"), waker->who.cpu);
+		json_put_bool(json_key(w, "in_interrupt"), waker->who.in_interrupt);
 	}
-	if (w->interrupt)
-		api_put_text(b, "interrupt", w->interrupt);
-	buf_putc(b, '}');
+	if (waker->interrupt)
+		json_put_text(json_key(w, "interrupt"), waker->interrupt);
+	json_end_object(w);
 }
 
-static void put_woken(const struct view_slice *s, struct buf *b)
+static void put_woken(const struct view_slice *s, struct json_writer *w)
 {
-	buf_puts(b, ",\"woke\":[");
-	for (size_t i = 0; i < s->woke.n; i++) {
-		const struct view_woken *w = &s->woke.at[i];
-
-		buf_printf(b, "%s{\"row\":%lld,\"ts\":%lld,\"pid\":%lld,\"in_interrupt\":%s}",
-			   i ? "," : "", (long long)w->row, (long long)w->ts, (long long)w->pid,
-			   w->in_interrupt ? "true" : "false");
+	json_array(json_key(w, "woke"));
+	vec_each (woken, &s->woke) {
+		json_object(w);
+		json_put_i64(json_key(w, "row"), woken->row);
+		json_put_i64(json_key(w, "ts"), woken->ts);
+		json_put_i64(json_key(w, "pid"), woken->pid);
+		json_put_bool(json_key(w, "in_interrupt"), woken->in_interrupt);
+		json_end_object(w);
 	}
-	buf_putc(b, ']');
+	json_end_array(w);
 }
 
-static void put_neighbour(const char *name, const struct view_neighbour *n, struct buf *b)
+static void put_neighbour(const char *name, const struct view_neighbour *n, struct json_writer *w)
 {
-	if (n->is_there)
-		buf_printf(b,
-			   ",\"%s\":{\"start\":%lld,\"duration\":%llu,\"row\":%lld,"
-			   "\"track\":%lld}",
-			   name, (long long)n->start, (unsigned long long)n->dur, (long long)n->row,
-			   (long long)n->track);
+	if (!n->is_there)
+		return;
+	json_object(json_key(w, name));
+	json_put_i64(json_key(w, "start"), n->start);
+	json_put_u64(json_key(w, "duration"), n->dur);
+	json_put_i64(json_key(w, "row"), n->row);
+	json_put_i64(json_key(w, "track"), n->track);
+	json_end_object(w);
 }
 
-static void put_event(const struct view_slice *s, struct buf *b)
+static void put_event(const struct view_slice *s, struct json_writer *w)
 {
-	buf_puts(b, ",\"event\":");
+	json_key(w, "event");
 	if (s->has_event)
-		buf_u64(b, s->event);
+		json_put_u64(w, s->event);
 	else
-		buf_puts(b, "null");
+		json_put_raw(w, "null");
 }
 
-static void put_slice(const struct view_slice *s, struct buf *b)
+static void put_slice(const struct view_slice *s, struct json_writer *w)
 {
-	buf_printf(b, "{\"start\":%lld,\"duration\":%llu,\"open\":%s,\"value\":%lld",
-		   (long long)s->start, (unsigned long long)s->dur, open_word(s->flags),
-		   (long long)s->value);
-	put_text(b, "name", &s->texts, s->name);
+	json_object(w);
+	json_put_i64(json_key(w, "start"), s->start);
+	json_put_u64(json_key(w, "duration"), s->dur);
+	json_put_text(json_key(w, "open"), open_word(s->flags));
+	json_put_i64(json_key(w, "value"), s->value);
+	api_put_text(w, "name", &s->texts, s->name);
 	if (s->task >= 0)
-		put_number(b, "task", s->task);
+		json_put_i64(json_key(w, "task"), s->task);
 	if (s->state)
-		api_put_text(b, "state", s->state);
+		json_put_text(json_key(w, "state"), s->state);
 	if (s->kind == VIEW_EVENTS) {
-		put_event(s, b);
-		put_details(s, b);
+		put_event(s, w);
+		put_details(s, w);
 	} else {
-		put_details(s, b);
-		put_event(s, b);
+		put_details(s, w);
+		put_event(s, w);
 		if (s->has_waker)
-			put_waker(&s->waker, b);
-		put_woken(s, b);
+			put_waker(&s->waker, w);
+		put_woken(s, w);
 	}
-	put_neighbour("previous", &s->previous, b);
-	put_neighbour("next", &s->next, b);
-	buf_putc(b, '}');
+	put_neighbour("previous", &s->previous, w);
+	put_neighbour("next", &s->next, w);
+	json_end_object(w);
 }
 
 /* Which row and time are meant. */
@@ -127,6 +124,7 @@ static int read_place(const struct api_request *q, uint64_t *row, uint64_t *ts,
 static int answer_slice(struct view *v, const struct api_request *q, struct api_answer *a,
 			struct spur_error *err)
 {
+	struct json_writer w = {&a->body};
 	struct interval_row row;
 	struct view_slice s;
 	uint64_t number, track, ts;
@@ -142,7 +140,7 @@ static int answer_slice(struct view *v, const struct api_request *q, struct api_
 	rc = view_slice_read(&row, track < UINT32_MAX ? (uint32_t)track : UINT32_MAX, ts, q->stop,
 			     &s, err);
 	if (rc == 0)
-		put_slice(&s, &a->body);
+		put_slice(&s, &w);
 	view_slice_free(&s);
 	return rc;
 }
@@ -158,20 +156,24 @@ static int read_task(struct view *v, const struct api_request *q, struct interva
 	return rc < 0 ? rc : interval_task(v, row, ts, task, err);
 }
 
-static void put_step(const struct view_chain *c, const struct view_step *s, struct buf *b)
+static void put_step(const struct view_chain *c, const struct view_step *s, struct json_writer *w)
 {
-	buf_printf(b, "{\"row\":%lld,\"start\":%lld,\"end\":%lld,\"state\":\"%s\"",
-		   (long long)s->row, (long long)s->start, (long long)s->end, s->state);
+	json_object(w);
+	json_put_i64(json_key(w, "row"), s->row);
+	json_put_i64(json_key(w, "start"), s->start);
+	json_put_i64(json_key(w, "end"), s->end);
+	json_put_text(json_key(w, "state"), s->state);
 	if (s->why.len)
-		put_text(b, "why", &c->texts, s->why);
+		api_put_text(w, "why", &c->texts, s->why);
 	else
-		buf_puts(b, ",\"why\":null");
-	buf_putc(b, '}');
+		json_put_raw(json_key(w, "why"), "null");
+	json_end_object(w);
 }
 
 static int answer_chain(struct view *v, const struct api_request *q, struct api_answer *a,
 			struct spur_error *err)
 {
+	struct json_writer w = {&a->body};
 	struct interval_row task;
 	struct view_chain c;
 	uint64_t ts;
@@ -180,12 +182,10 @@ static int answer_chain(struct view *v, const struct api_request *q, struct api_
 	if (rc < 0)
 		return rc;
 	rc = view_chain_read(&task, ts, q->stop, &c);
-	buf_putc(&a->body, '[');
-	for (size_t i = 0; i < c.steps.n; i++) {
-		buf_puts(&a->body, i ? "," : "");
-		put_step(&c, &c.steps.at[i], &a->body);
-	}
-	buf_putc(&a->body, ']');
+	json_array(&w);
+	vec_each (step, &c.steps)
+		put_step(&c, step, &w);
+	json_end_array(&w);
 	view_chain_free(&c);
 	return rc;
 }

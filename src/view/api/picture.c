@@ -15,19 +15,14 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "view/api/api.h"
-
-#ifndef SPUR_VERSION
-#define SPUR_VERSION "0.0.0"
-#endif
 
 #define WAIT_MS	   10000
 #define TILE_MAGIC 0x31545053u /* "SPT1" */
 
 /* ---- trace ---- */
 
-static void put_damage(struct buf *b, struct dat *d)
+static void put_damage(struct json_writer *w, struct dat *d)
 {
 	char text[sizeof(d->damage.text)] = "";
 
@@ -36,58 +31,67 @@ static void put_damage(struct buf *b, struct dat *d)
 		memcpy(text, d->damage.text, sizeof(text));
 	pthread_mutex_unlock(&d->lock);
 	if (*text)
-		api_put_text(b, "damage", text);
+		json_put_text(json_key(w, "damage"), text);
 }
 
-static void put_file(struct buf *b, const struct view_file *f)
+/* What is in a file that could be opened. */
+static void put_contents(struct json_writer *w, const struct view_file *f)
 {
 	char followed[DAT_FOLLOWED_WORDS];
 	struct spur_error err = {0};
 
-	buf_putc(b, '{');
-	api_put_text(b, "path", f->path);
-	if (!f->trace) {
-		api_put_text(b, "error", f->error.text);
-		buf_putc(b, '}');
-		return;
-	}
-	api_put_text(b, "kernel", f->trace->dat->uname);
-	api_put_number(b, "cpus", f->trace->dat->nr_cpus);
-	api_put_number(b, "events", view_index_records(f->index));
-	api_put_number(b, "size", f->trace->dat->file_size);
+	json_put_text(json_key(w, "kernel"), f->trace->dat->uname);
+	json_put_u64(json_key(w, "cpus"), f->trace->dat->nr_cpus);
+	json_put_u64(json_key(w, "events"), view_index_records(f->index));
+	json_put_u64(json_key(w, "size"), f->trace->dat->file_size);
 	if (view_index_error(f->index, &err) < 0)
-		api_put_text(b, "error", err.text);
-	put_damage(b, f->trace->dat);
+		json_put_text(json_key(w, "error"), err.text);
+	put_damage(w, f->trace->dat);
 	if (dat_followed_words(f->trace->dat, followed))
-		api_put_text(b, "followed", followed);
-	buf_putc(b, '}');
+		json_put_text(json_key(w, "followed"), followed);
 }
 
-static void put_buffers(struct buf *b, const struct view *v)
+static void put_files(struct json_writer *w, const struct view *v)
 {
-	const char *comma = "";
-
+	json_array(json_key(w, "files"));
 	for (size_t i = 0; i < view_nr_files(v); i++) {
 		const struct view_file *f = view_file(v, i);
 
-		for (uint32_t k = 0; f->trace && k < f->trace->nr_buffers; k++, comma = ",") {
-			const struct dat_buffer *data = f->trace->buffers[k].data;
+		json_object(w);
+		json_put_text(json_key(w, "path"), f->path);
+		if (f->trace)
+			put_contents(w, f);
+		else
+			json_put_text(json_key(w, "error"), f->error.text);
+		json_end_object(w);
+	}
+	json_end_array(w);
+}
 
-			buf_puts(b, comma);
-			buf_putc(b, '{');
-			api_put_number(b, "file", i);
-			api_put_text(b, "name", data->name);
-			api_put_text(b, "clock", *data->clock ? data->clock : f->trace->dat->clock);
-			buf_putc(b, '}');
+static void put_buffers(struct json_writer *w, const struct view *v)
+{
+	json_array(json_key(w, "buffers"));
+	for (size_t i = 0; i < view_nr_files(v); i++) {
+		const struct spur_trace *t = view_file(v, i)->trace;
+
+		for (uint32_t k = 0; t && k < t->nr_buffers; k++) {
+			const struct dat_buffer *data = t->buffers[k].data;
+
+			json_object(w);
+			json_put_u64(json_key(w, "file"), i);
+			json_put_text(json_key(w, "name"), data->name);
+			json_put_text(json_key(w, "clock"),
+				      *data->clock ? data->clock : t->dat->clock);
+			json_end_object(w);
 		}
 	}
+	json_end_array(w);
 }
 
 /* Those types that occur: a trace describes thousands. */
-static void put_events(struct buf *b, const struct view *v)
+static void put_events(struct json_writer *w, const struct view *v)
 {
-	const char *comma = "";
-
+	json_array(json_key(w, "events"));
 	for (size_t i = 0; i < view_nr_files(v); i++) {
 		const struct view_file *f = view_file(v, i);
 
@@ -97,33 +101,33 @@ static void put_events(struct buf *b, const struct view *v)
 
 			if (!count)
 				continue;
-			buf_puts(b, comma);
-			buf_putc(b, '{');
-			api_put_number(b, "id", f->first_event + k);
-			api_put_number(b, "file", i);
-			api_put_text(b, "system", e->system);
-			api_put_text(b, "name", e->name);
-			api_put_number(b, "class", view_class(e));
-			api_put_number(b, "count", count);
-			buf_putc(b, '}');
-			comma = ",";
+			json_object(w);
+			json_put_u64(json_key(w, "id"), f->first_event + k);
+			json_put_u64(json_key(w, "file"), i);
+			json_put_text(json_key(w, "system"), e->system);
+			json_put_text(json_key(w, "name"), e->name);
+			json_put_u64(json_key(w, "class"), view_class(e));
+			json_put_u64(json_key(w, "count"), count);
+			json_end_object(w);
 		}
 	}
+	json_end_array(w);
 }
 
-static void put_progress(struct buf *b, double progress)
+static void put_progress(struct json_writer *w, double progress)
 {
+	json_key(w, "progress");
 	/* Nothing that is not finished looks so by rounding. */
 	if (progress < 1)
-		buf_printf(b, ",\"progress\":%.4f", progress < 0.9999 ? progress : 0.9999);
+		json_put_printf(w, "%.4f", progress < 0.9999 ? progress : 0.9999);
 	else
-		buf_puts(b, ",\"progress\":1");
+		json_put_u64(w, 1);
 }
 
 static int answer_trace(struct view *v, const struct api_request *q, struct api_answer *a,
 			struct spur_error *err)
 {
-	struct buf *b = &a->body;
+	struct json_writer w = {&a->body};
 	uint64_t wait;
 	int rc = api_number(q, "wait", &wait, err);
 
@@ -131,30 +135,23 @@ static int answer_trace(struct view *v, const struct api_request *q, struct api_
 		view_wait(v, wait, WAIT_MS, q->stop);
 	else if (rc != -ENOENT)
 		return rc;
+	json_object(&w);
 	/* First of all: what changes while this is written has a later generation. */
-	buf_putc(b, '{');
-	api_put_number(b, "generation", view_generation(v));
-	put_progress(b, view_progress(v));
-	buf_printf(b, ",\"origin\":\"%llu\"", (unsigned long long)view_origin(v));
-	buf_printf(b, ",\"nanoseconds\":%s", view_nanoseconds(v) ? "true" : "false");
-	api_put_number(b, "duration", view_duration(v));
-	buf_puts(b, ",\"files\":[");
-	for (size_t i = 0; i < view_nr_files(v); i++) {
-		buf_puts(b, i ? "," : "");
-		put_file(b, view_file(v, i));
-	}
-	buf_puts(b, "],\"buffers\":[");
-	put_buffers(b, v);
-	buf_puts(b, "],\"events\":[");
-	put_events(b, v);
-	buf_puts(b, "],\"classes\":[");
-	for (size_t i = 0; view_classes[i]; i++) {
-		buf_puts(b, i ? "," : "");
-		buf_json_string(b, view_classes[i], strlen(view_classes[i]));
-	}
-	buf_printf(b, "],\"can_record\":%s", view_broker(v) ? "true" : "false");
-	api_put_text(b, "version", SPUR_VERSION);
-	buf_putc(b, '}');
+	json_put_u64(json_key(&w, "generation"), view_generation(v));
+	put_progress(&w, view_progress(v));
+	json_put_printf(json_key(&w, "origin"), "\"%llu\"", (unsigned long long)view_origin(v));
+	json_put_bool(json_key(&w, "nanoseconds"), view_nanoseconds(v));
+	json_put_u64(json_key(&w, "duration"), view_duration(v));
+	put_files(&w, v);
+	put_buffers(&w, v);
+	put_events(&w, v);
+	json_array(json_key(&w, "classes"));
+	for (size_t i = 0; view_classes[i]; i++)
+		json_put_text(&w, view_classes[i]);
+	json_end_array(&w);
+	json_put_bool(json_key(&w, "can_record"), view_broker(v));
+	json_put_text(json_key(&w, "version"), SPUR_VERSION);
+	json_end_object(&w);
 	return 0;
 }
 
@@ -169,95 +166,97 @@ static const char *const track_kinds[] = {
 	[VIEW_LOST] = "lost",	    [VIEW_EVENTS] = "events",	[VIEW_COUNTER] = "counter",
 };
 
-static void put_row(struct buf *b, const struct view *v, uint32_t number,
-		    const struct view_place *at, const struct view_row *r)
+/* Which CPU or task it is. */
+static void put_identity(struct json_writer *w, const struct view_row *r)
 {
-	buf_putc(b, '{');
-	api_put_number(b, "row", number);
-	api_put_text(b, "kind", row_kinds[r->kind]);
-	api_put_number(b, "file", at->file_number);
-	api_put_number(b, "buffer", view_buffer_number(v, at->file_number, r->buffer));
 	if (r->kind == VIEW_TASK_ROW) {
-		buf_printf(b, ",\"pid\":%lld", (long long)r->number);
+		json_put_i64(json_key(w, "pid"), r->number);
 		if (r->tgid >= 0)
-			buf_printf(b, ",\"tgid\":%lld", (long long)r->tgid);
+			json_put_i64(json_key(w, "tgid"), r->tgid);
 		if (r->process)
-			api_put_text(b, "process", r->process);
+			json_put_text(json_key(w, "process"), r->process);
 	} else if (r->kind == VIEW_CPU_ROW) {
-		buf_printf(b, ",\"cpu\":%lld", (long long)r->number);
+		json_put_i64(json_key(w, "cpu"), r->number);
 	}
 	if (r->name)
-		api_put_text(b, "comm", r->name);
-	for (uint32_t i = 0; i < r->nr_older; i++) {
-		buf_puts(b, i ? "," : ",\"names\":[");
-		buf_json_string(b, r->older[i], strlen(r->older[i]));
-	}
-	buf_puts(b, r->nr_older ? "]" : "");
-	api_put_number(b, "events", r->events);
-	api_put_number(b, "busy", r->busy);
-	if (r->first <= r->last) {
-		api_put_number(b, "first", r->first + at->shift);
-		api_put_number(b, "last", r->last + at->shift);
-	}
-	buf_puts(b, ",\"tracks\":[");
-	for (uint32_t i = 0; i < r->nr_tracks; i++) {
-		buf_puts(b, i ? ",{" : "{");
-		api_put_number(b, "track", i);
-		api_put_text(b, "kind", track_kinds[r->tracks[i].kind]);
-		api_put_number(b, "depth", r->tracks[i].depth);
-		buf_putc(b, '}');
-	}
-	buf_puts(b, "]}");
+		json_put_text(json_key(w, "comm"), r->name);
+	if (!r->nr_older)
+		return;
+	json_array(json_key(w, "names"));
+	for (uint32_t i = 0; i < r->nr_older; i++)
+		json_put_text(w, r->older[i]);
+	json_end_array(w);
 }
 
-/* From where on a list that grows is wanted. */
-static int read_from(const struct api_request *q, uint64_t *from, struct spur_error *err)
+static void put_row(struct json_writer *w, const struct view *v, uint32_t number,
+		    const struct view_place *at, const struct view_row *r)
 {
-	int rc = api_number(q, "from", from, err);
-
-	return rc == -ENOENT ? 0 : rc;
+	json_object(w);
+	json_put_u64(json_key(w, "row"), number);
+	json_put_text(json_key(w, "kind"), row_kinds[r->kind]);
+	json_put_u64(json_key(w, "file"), at->file_number);
+	json_put_u64(json_key(w, "buffer"), view_buffer_number(v, at->file_number, r->buffer));
+	put_identity(w, r);
+	json_put_u64(json_key(w, "events"), r->events);
+	json_put_u64(json_key(w, "busy"), r->busy);
+	if (r->first <= r->last) {
+		json_put_u64(json_key(w, "first"), r->first + at->shift);
+		json_put_u64(json_key(w, "last"), r->last + at->shift);
+	}
+	json_array(json_key(w, "tracks"));
+	for (uint32_t i = 0; i < r->nr_tracks; i++) {
+		json_object(w);
+		json_put_u64(json_key(w, "track"), i);
+		json_put_text(json_key(w, "kind"), track_kinds[r->tracks[i].kind]);
+		json_put_u64(json_key(w, "depth"), r->tracks[i].depth);
+		json_end_object(w);
+	}
+	json_end_array(w);
+	json_end_object(w);
 }
 
 static int answer_rows(struct view *v, const struct api_request *q, struct api_answer *a,
 		       struct spur_error *err)
 {
+	struct json_writer w = {&a->body};
 	const uint32_t nr = view_rows(v);
 	uint64_t from = 0;
-	int rc = read_from(q, &from, err);
+	int rc = api_optional(q, "from", &from, NULL, err);
 
 	if (rc < 0)
 		return rc;
-	buf_putc(&a->body, '[');
+	json_array(&w);
 	for (uint64_t i = from; i < nr && !*q->stop; i++) {
 		struct view_place at;
 		struct view_row row;
 
 		if (!view_row(v, (uint32_t)i, &at, &row))
 			break;
-		buf_puts(&a->body, i > from ? ",\n" : "");
-		put_row(&a->body, v, (uint32_t)i, &at, &row);
+		if (i > from)
+			json_newline(&w);
+		put_row(&w, v, (uint32_t)i, &at, &row);
 	}
-	buf_putc(&a->body, ']');
+	json_end_array(&w);
 	return 0;
 }
 
 static int answer_names(struct view *v, const struct api_request *q, struct api_answer *a,
 			struct spur_error *err)
 {
+	struct json_writer w = {&a->body};
 	const uint32_t nr = view_names(v);
 	uint64_t from = 0;
-	int rc = read_from(q, &from, err);
+	int rc = api_optional(q, "from", &from, NULL, err);
 
 	if (rc < 0)
 		return rc;
-	buf_putc(&a->body, '[');
+	json_array(&w);
 	for (uint64_t i = from; i < nr && !*q->stop; i++) {
 		const char *name = view_name(v, (uint32_t)i);
 
-		buf_puts(&a->body, i > from ? "," : "");
-		buf_json_string(&a->body, name ? name : "", name ? strlen(name) : 0);
+		json_put_text(&w, name ? name : "");
 	}
-	buf_putc(&a->body, ']');
+	json_end_array(&w);
 	return 0;
 }
 
@@ -288,36 +287,35 @@ static void pad(struct buf *b)
 	buf_fill(b, 0, -b->len & 7);
 }
 
+/* One number of each interval or bin: `at` is the first one's, the next is a stride away. */
+static void put_numbers(struct buf *b, const void *at, size_t n, size_t stride)
+{
+	for (const char *p = at; n > 0; n--, p += stride)
+		put_u32(b, *(const uint32_t *)(const void *)p);
+	pad(b);
+}
+
+static void put_times(struct buf *b, const void *at, size_t n, size_t stride)
+{
+	for (const char *p = at; n > 0; n--, p += stride)
+		put_f64(b, (double)*(const uint64_t *)(const void *)p);
+}
+
 static void put_intervals(struct buf *b, const struct view_interval *at, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		put_f64(b, (double)at[i].start);
-	for (size_t i = 0; i < n; i++)
-		put_f64(b, (double)at[i].dur);
-	for (size_t i = 0; i < n; i++)
-		put_u32(b, at[i].value);
-	pad(b);
-	for (size_t i = 0; i < n; i++)
-		put_u32(b, at[i].flags);
-	pad(b);
+	put_times(b, &at->start, n, sizeof(*at));
+	put_times(b, &at->dur, n, sizeof(*at));
+	put_numbers(b, &at->value, n, sizeof(*at));
+	put_numbers(b, &at->flags, n, sizeof(*at));
 }
 
 static void put_bins(struct buf *b, const struct view_bin *at, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		put_u32(b, at[i].bin);
-	pad(b);
-	for (size_t i = 0; i < n; i++)
-		put_u32(b, at[i].n);
-	pad(b);
-	for (size_t i = 0; i < n; i++)
-		put_f64(b, (double)at[i].busy);
-	for (size_t i = 0; i < n; i++)
-		put_u32(b, at[i].top);
-	pad(b);
-	for (size_t i = 0; i < n; i++)
-		put_u32(b, at[i].mask);
-	pad(b);
+	put_numbers(b, &at->bin, n, sizeof(*at));
+	put_numbers(b, &at->n, n, sizeof(*at));
+	put_times(b, &at->busy, n, sizeof(*at));
+	put_numbers(b, &at->top, n, sizeof(*at));
+	put_numbers(b, &at->mask, n, sizeof(*at));
 }
 
 static void put_chunk(struct buf *b, uint32_t row, uint32_t track, const struct view_tile *t)
@@ -328,34 +326,50 @@ static void put_chunk(struct buf *b, uint32_t row, uint32_t track, const struct 
 	put_u32(b, (track & 0xffff) | (t->has_bins ? 2u : 1u) << 16 | (uint32_t)t->complete << 24);
 	put_u32(b, (uint32_t)n);
 	put_u32(b, 0);
-	if (t->has_bins)
+	if (n && t->has_bins)
 		put_bins(b, t->bins.at, n);
-	else
+	else if (n)
 		put_intervals(b, t->intervals.at, n);
+}
+
+void api_begin_tiles(struct buf *b, uint64_t generation)
+{
+	put_u32(b, TILE_MAGIC);
+	put_u32(b, 0);
+	put_u64(b, generation);
+}
+
+bool api_put_tile(struct buf *b, uint32_t row, uint32_t track, const struct view_tile *t)
+{
+	/* A page takes what is left out as empty, so what may still change is not left out. */
+	if (t->complete && !(t->has_bins ? t->bins.n : t->intervals.n))
+		return false;
+	put_chunk(b, row, track, t);
+	return true;
+}
+
+void api_end_tiles(struct buf *b, uint32_t chunks)
+{
+	chunks = htole32(chunks);
+	if (b->len >= API_TILES_HEAD)
+		memcpy(b->data + 4, &chunks, sizeof(chunks));
 }
 
 /* What there is to say about one row; how many chunks it was. */
 static int put_row_tiles(struct view *v, uint32_t row, uint32_t level, uint64_t tile,
 			 struct view_tile *t, struct buf *b)
 {
-	struct view_place at;
 	struct view_row info;
 	int chunks = 0;
 
-	if (!view_row(v, row, &at, &info))
+	if (!view_row(v, row, NULL, &info))
 		return 0;
 	for (uint32_t k = 0; k < info.nr_tracks && k <= UINT16_MAX && !buf_full(b); k++) {
 		int rc = view_tile(v, row, k, level, tile, t);
 
 		if (rc < 0)
 			return rc == -ENOENT ? chunks : rc;
-		/*
-		 * A page takes what is left out as empty, so what may still change is not left out.
-		 */
-		if (t->complete && !(t->has_bins ? t->bins.n : t->intervals.n))
-			continue;
-		put_chunk(b, row, k, t);
-		chunks++;
+		chunks += api_put_tile(b, row, k, t);
 	}
 	return chunks;
 }
@@ -363,21 +377,17 @@ static int put_row_tiles(struct view *v, uint32_t row, uint32_t level, uint64_t 
 static int put_tiles(struct view *v, const struct api_request *q, const struct api_rows *rows,
 		     uint32_t level, uint64_t tile, struct buf *b)
 {
-	const uint64_t generation = view_generation(v);
 	struct view_tile t = {0};
 	uint32_t chunks = 0;
 	int rc = 0;
 
-	put_u32(b, TILE_MAGIC);
-	put_u32(b, 0);
-	put_u64(b, generation);
+	api_begin_tiles(b, view_generation(v));
 	for (size_t i = 0; i < rows->n && rc >= 0 && !buf_full(b); i++) {
 		rc = *q->stop ? -EINTR : put_row_tiles(v, rows->at[i], level, tile, &t, b);
 		chunks += rc > 0 ? (uint32_t)rc : 0;
 	}
 	view_tile_free(&t);
-	chunks = htole32(chunks);
-	memcpy(b->data + 4, &chunks, sizeof(chunks));
+	api_end_tiles(b, chunks);
 	return rc < 0 ? rc : 0;
 }
 
@@ -386,7 +396,6 @@ static int answer_tiles(struct view *v, const struct api_request *q, struct api_
 {
 	struct api_rows rows = {0};
 	uint64_t level, tile;
-	struct buf text;
 	int rc = api_number(q, "level", &level, err);
 
 	if (rc == 0)
@@ -395,11 +404,9 @@ static int answer_tiles(struct view *v, const struct api_request *q, struct api_
 		return error_set(err, -EINVAL, "tiles?level=L&tile=I&rows=1,5-9");
 	if (level > VIEW_MOST_LEVEL || tile > 1ull << (VIEW_MOST_LEVEL - level))
 		return error_set(err, -EINVAL, "there is no such tile");
-	buf_init(&text, 1 << 20);
-	rc = api_text(q, "rows", &text)
-		     ? api_row_list(v, buf_str(&text), &rows, err)
-		     : error_set(err, -EINVAL, "tiles?level=L&tile=I&rows=1,5-9");
-	buf_free(&text);
+	rc = api_rows(v, q, &rows, err);
+	if (rc == -ENOENT)
+		rc = error_set(err, -EINVAL, "tiles?level=L&tile=I&rows=1,5-9");
 	if (rc == 0) {
 		a->type = "application/octet-stream";
 		rc = put_tiles(v, q, &rows, (uint32_t)level, tile, &a->body);

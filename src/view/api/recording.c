@@ -4,13 +4,11 @@
  * of the view, once.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "base/jsonin.h"
-#include "base/vec.h"
+#include "base/strings.h"
 #include "view/api/api.h"
 #include "view/serve/broker.h"
 
@@ -29,6 +27,7 @@ static struct broker *get_broker(struct view *v, struct spur_error *err)
 static int answer_events(struct view *v, const struct api_request *q, struct api_answer *a,
 			 struct spur_error *err)
 {
+	struct json_writer w = {&a->body};
 	struct broker *b = get_broker(v, err);
 	struct buf match, names;
 	uint64_t total = 0;
@@ -40,19 +39,17 @@ static int answer_events(struct view *v, const struct api_request *q, struct api
 	if (rc == 0)
 		rc = broker_events(b, buf_str(&match), &names, &total, err);
 	if (rc == 0) {
-		const char *at = buf_str(&names);
-
-		buf_putc(&a->body, '{');
-		api_put_number(&a->body, "total", total);
-		buf_puts(&a->body, ",\"events\":[");
-		for (bool first = true; *at; first = false) {
+		json_object(&w);
+		json_put_u64(json_key(&w, "total"), total);
+		json_array(json_key(&w, "events"));
+		for (const char *at = buf_str(&names); *at;) {
 			const size_t len = strcspn(at, "\n");
 
-			buf_puts(&a->body, first ? "" : ",");
-			buf_json_string(&a->body, at, len);
+			json_put_bytes(&w, at, len);
 			at += len + (at[len] == '\n');
 		}
-		buf_puts(&a->body, "]}");
+		json_end_array(&w);
+		json_end_object(&w);
 	}
 	buf_free(&match);
 	buf_free(&names);
@@ -61,12 +58,7 @@ static int answer_events(struct view *v, const struct api_request *q, struct api
 
 /* ---- begin ---- */
 
-struct names {
-	char **at;
-	size_t n, cap;
-};
-
-static int read_names(const struct api_request *q, struct names *names, struct spur_error *err)
+static int read_names(const struct api_request *q, struct strings *names, struct spur_error *err)
 {
 	struct json_value all, list, each;
 	size_t pos = 0;
@@ -78,14 +70,10 @@ static int read_names(const struct api_request *q, struct names *names, struct s
 		return error_set(err, -EINVAL, "the question is {\"events\": [\"sched_switch\"]}");
 	buf_init(&text, MAX_WORD);
 	while (rc == 0 && json_next(&list, &pos, &each)) {
-		char **slot = vec_push(names);
-
 		buf_reset(&text);
-		if (!slot)
-			rc = error_set(err, -ENOMEM, "out of memory");
-		else if (!json_text(&each, &text) || buf_full(&text))
+		if (!json_text(&each, &text) || buf_full(&text))
 			rc = error_set(err, -EINVAL, "an event's name is a text");
-		else if (!(*slot = strdup(buf_str(&text))))
+		else if (!strings_add(names, buf_str(&text)))
 			rc = error_set(err, -ENOMEM, "out of memory");
 	}
 	buf_free(&text);
@@ -96,7 +84,7 @@ static int answer_start(struct view *v, const struct api_request *q, struct api_
 			struct spur_error *err)
 {
 	struct broker *b = get_broker(v, err);
-	struct names names = {0};
+	struct strings names = {0};
 	uint64_t seconds = 0;
 	struct buf filter;
 	int rc = b ? read_names(q, &names, err) : -EPERM;
@@ -124,9 +112,7 @@ static int answer_start(struct view *v, const struct api_request *q, struct api_
 		a->status = 409;
 	if (rc == 0)
 		buf_puts(&a->body, "{}");
-	vec_each (name, &names)
-		free(*name);
-	vec_free(&names);
+	strings_free(&names);
 	buf_free(&filter);
 	return rc;
 }
@@ -146,6 +132,7 @@ static int answer_state(struct view *v, const struct api_request *q, struct api_
 			struct spur_error *err)
 {
 	static const char *const words[] = {"idle", "recording", "done", "failed"};
+	struct json_writer w = {&a->body};
 	struct broker *b = get_broker(v, err);
 	struct broker_status s = {0};
 	struct spur_error none = {0};
@@ -157,23 +144,24 @@ static int answer_state(struct view *v, const struct api_request *q, struct api_
 	if (s.state == BROKER_DONE)
 		take_recording(v, b, path, sizeof(path), &none);
 	s.path[sizeof(s.path) - 1] = s.error[sizeof(s.error) - 1] = '\0';
-	buf_putc(&a->body, '{');
-	api_put_text(&a->body, "state", s.state <= BROKER_FAILED ? words[s.state] : "failed");
-	buf_printf(&a->body, ",\"seconds\":%.1f", s.seconds);
-	api_put_number(&a->body, "events", s.events);
-	api_put_number(&a->body, "lost", s.lost);
-	api_put_number(&a->body, "bytes", s.bytes);
+	json_object(&w);
+	json_put_text(json_key(&w, "state"), s.state <= BROKER_FAILED ? words[s.state] : "failed");
+	json_put_printf(json_key(&w, "seconds"), "%.1f", s.seconds);
+	json_put_u64(json_key(&w, "events"), s.events);
+	json_put_u64(json_key(&w, "lost"), s.lost);
+	json_put_u64(json_key(&w, "bytes"), s.bytes);
 	if (*s.path)
-		api_put_text(&a->body, "path", s.path);
+		json_put_text(json_key(&w, "path"), s.path);
 	if (*s.error)
-		api_put_text(&a->body, "error", s.error);
-	buf_putc(&a->body, '}');
+		json_put_text(json_key(&w, "error"), s.error);
+	json_end_object(&w);
 	return 0;
 }
 
 static int answer_stop(struct view *v, const struct api_request *q, struct api_answer *a,
 		       struct spur_error *err)
 {
+	struct json_writer w = {&a->body};
 	struct broker *b = get_broker(v, err);
 	struct broker_status s = {0};
 	char path[512] = "";
@@ -187,9 +175,9 @@ static int answer_stop(struct view *v, const struct api_request *q, struct api_a
 	}
 	if (rc < 0)
 		return rc;
-	buf_putc(&a->body, '{');
-	api_put_text(&a->body, "path", path);
-	buf_putc(&a->body, '}');
+	json_object(&w);
+	json_put_text(json_key(&w, "path"), path);
+	json_end_object(&w);
 	return 0;
 }
 

@@ -4,152 +4,135 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/vec.h"
 #include "event/event.h"
 #include "view/answers/records.h"
 #include "view/api/api.h"
 
 #define SAFE_WHOLE (1ull << 53) /* what a page's numbers hold */
 
-static void put_signed(struct buf *b, const char *name, int64_t v)
+/* What all answers about a record begin with; the object is left open. */
+static void put_record(const struct view_record *r, const struct buf *texts, struct json_writer *w)
 {
-	buf_printf(b, ",\"%s\":", name);
-	buf_i64(b, v);
-}
-
-static void put_text(struct buf *b, const char *name, const struct buf *texts, struct view_text t)
-{
-	buf_printf(b, ",\"%s\":", name);
-	buf_json_string(b, view_text(texts, t), t.len);
-}
-
-static void put_string(struct buf *b, const char *name, const char *text)
-{
-	buf_printf(b, ",\"%s\":", name);
-	buf_json_string(b, text, strlen(text));
-}
-
-/* What all answers about a record begin with; without the closing brace. */
-static void put_record(const struct view_record *r, const struct buf *texts, struct buf *b)
-{
-	buf_puts(b, "{\"n\":");
+	json_object(w);
+	json_key(w, "n");
 	if (r->numbered)
-		buf_u64(b, r->n);
+		json_put_u64(w, r->n);
 	else
-		buf_puts(b, "null");
-	put_signed(b, "ts", r->ts);
-	put_signed(b, "cpu", r->cpu);
-	put_signed(b, "file", r->file);
-	put_signed(b, "buffer", r->buffer);
-	put_signed(b, "row", r->row);
-	put_signed(b, "pid", r->pid);
-	put_text(b, "comm", texts, r->comm);
-	put_string(b, "event", r->event ? r->event->name : "");
-	put_signed(b, "id", r->type);
+		json_put_raw(w, "null");
+	json_put_i64(json_key(w, "ts"), r->ts);
+	json_put_u64(json_key(w, "cpu"), r->cpu);
+	json_put_u64(json_key(w, "file"), r->file);
+	json_put_u64(json_key(w, "buffer"), r->buffer);
+	json_put_i64(json_key(w, "row"), r->row);
+	json_put_i64(json_key(w, "pid"), r->pid);
+	api_put_text(w, "comm", texts, r->comm);
+	json_put_text(json_key(w, "event"), r->event ? r->event->name : "");
+	json_put_i64(json_key(w, "id"), r->type);
 	if (r->lost)
-		put_signed(b, "lost", r->lost);
+		json_put_i64(json_key(w, "lost"), r->lost);
 	if (r->folded)
-		buf_puts(b, ",\"folded\":true");
-	put_text(b, "text", texts, r->text);
+		json_put_bool(json_key(w, "folded"), true);
+	api_put_text(w, "text", texts, r->text);
 }
 
 /* ---- details ---- */
 
 /* A number that a page can hold is one; a larger one is text. */
-static void put_whole(struct buf *b, uint64_t v, bool is_signed)
+static void put_whole(struct json_writer *w, uint64_t v, bool is_signed)
 {
 	const bool negative = is_signed && (int64_t)v < 0;
 	const bool safe = negative ? v > 0 - SAFE_WHOLE : v < SAFE_WHOLE;
 
-	buf_puts(b, safe ? "" : "\"");
 	if (negative)
-		buf_i64(b, (int64_t)v);
+		json_put_printf(w, safe ? "%lld" : "\"%lld\"", (long long)v);
 	else
-		buf_u64(b, v);
-	buf_puts(b, safe ? "" : "\"");
+		json_put_printf(w, safe ? "%llu" : "\"%llu\"", (unsigned long long)v);
 }
 
-static void put_field(const struct view_field *f, const struct buf *texts, struct buf *b)
+static void put_field(const struct view_field *f, const struct buf *texts, struct json_writer *w)
 {
-	buf_puts(b, "{\"name\":");
-	buf_json_string(b, f->field->name, strlen(f->field->name));
-	put_string(b, "type", f->field->type ? f->field->type : "");
-	buf_puts(b, ",\"value\":");
-	switch (f->kind) {
-	case VIEW_FIELD_NUMBER: put_whole(b, f->number, f->is_signed); break;
-	case VIEW_FIELD_TEXT: buf_json_string(b, view_text(texts, f->text), f->text.len); break;
-	default: buf_puts(b, "null");
+	json_object(w);
+	json_put_text(json_key(w, "name"), f->field->name);
+	json_put_text(json_key(w, "type"), f->field->type ? f->field->type : "");
+	if (f->kind == VIEW_FIELD_NUMBER)
+		put_whole(json_key(w, "value"), f->number, f->is_signed);
+	else if (f->kind == VIEW_FIELD_TEXT)
+		api_put_text(w, "value", texts, f->text);
+	else
+		json_put_raw(json_key(w, "value"), "null");
+	api_put_text(w, "text", texts, f->text);
+	json_end_object(w);
+}
+
+static void put_context(const struct view_details *d, struct json_writer *w)
+{
+	json_object(json_key(w, "context"));
+	json_put_u64(json_key(w, "flags"), d->flags);
+	json_put_u64(json_key(w, "preempt_count"), d->preempt_count);
+	json_array(json_key(w, "words"));
+	for (const struct view_context *c = view_contexts; c->words; c++)
+		if (d->flags & c->flag)
+			json_put_text(w, c->words);
+	json_end_array(w);
+	json_end_object(w);
+}
+
+static void put_stacks(const struct view_details *d, const struct buf *texts, struct json_writer *w)
+{
+	json_key(w, "stack");
+	if (!d->stacks.n) {
+		json_put_raw(w, "null");
+		return;
 	}
-	put_text(b, "text", texts, f->text);
-	buf_putc(b, '}');
-}
-
-static void put_context(const struct view_details *d, struct buf *b)
-{
-	const char *comma = "";
-
-	buf_printf(b, ",\"context\":{\"flags\":%u,\"preempt_count\":%u,\"words\":[", d->flags,
-		   d->preempt_count);
-	for (const struct view_context *c = view_contexts; c->words; c++) {
-		if (!(d->flags & c->flag))
-			continue;
-		buf_printf(b, "%s\"%s\"", comma, c->words);
-		comma = ",";
-	}
-	buf_puts(b, "]}");
-}
-
-static void put_stacks(const struct view_details *d, const struct buf *texts, struct buf *b)
-{
-	buf_puts(b, ",\"stack\":");
-	buf_puts(b, d->stacks.n ? "[" : "null");
-	for (size_t i = 0; i < d->stacks.n; i++) {
-		const struct view_stack *s = &d->stacks.at[i];
-
-		buf_printf(b, "%s{\"kind\":\"%s\",\"frames\":[", i ? "," : "", s->kind);
+	json_array(w);
+	vec_each (s, &d->stacks) {
+		json_object(w);
+		json_put_text(json_key(w, "kind"), s->kind);
+		json_array(json_key(w, "frames"));
 		for (size_t k = 0; k < s->nr; k++) {
 			const struct view_text frame = d->frames.at[s->first + k];
 
-			buf_puts(b, k ? "," : "");
-			buf_json_string(b, view_text(texts, frame), frame.len);
+			json_put_bytes(w, view_text(texts, frame), frame.len);
 		}
-		buf_puts(b, "]}");
+		json_end_array(w);
+		json_end_object(w);
 	}
-	buf_puts(b, d->stacks.n ? "]" : "");
+	json_end_array(w);
 }
 
-static void put_details(const struct view_details *d, const struct buf *texts, struct buf *b)
+static void put_details(const struct view_details *d, const struct buf *texts,
+			struct json_writer *w)
 {
-	put_string(b, "system", d->system);
-	buf_puts(b, ",\"fields\":[");
-	for (size_t i = 0; i < d->fields.n; i++) {
-		buf_puts(b, i ? "," : "");
-		put_field(&d->fields.at[i], texts, b);
-	}
-	buf_putc(b, ']');
-	put_context(d, b);
-	put_stacks(d, texts, b);
+	json_put_text(json_key(w, "system"), d->system);
+	json_array(json_key(w, "fields"));
+	vec_each (f, &d->fields)
+		put_field(f, texts, w);
+	json_end_array(w);
+	put_context(d, w);
+	put_stacks(d, texts, w);
 }
 
 /* ---- events ---- */
 
 static void put_list(const struct view_records *r, const struct view_records_options *o,
-		     struct buf *b)
+		     struct json_writer *w)
 {
 	for (size_t i = 0; i < r->list.n; i++) {
 		const struct view_record *record = &r->list.at[i];
 
-		buf_puts(b, i ? ",\n" : "");
+		if (i)
+			json_newline(w);
 		if (i < r->details.n) {
-			buf_puts(b, "{\"n\":");
-			buf_u64(b, record->n);
-			put_details(&r->details.at[i], &r->texts, b);
+			json_object(w);
+			json_put_u64(json_key(w, "n"), record->n);
+			put_details(&r->details.at[i], &r->texts, w);
 		} else {
-			put_record(record, &r->texts, b);
+			put_record(record, &r->texts, w);
 		}
 		if (o->search)
-			put_signed(b, "hit", (int64_t)record->hit);
-		buf_putc(b, '}');
+			json_put_u64(json_key(w, "hit"), record->hit);
+		json_end_object(w);
 	}
 }
 
@@ -168,52 +151,41 @@ static uint64_t total_of(struct view *v, struct view_search *search)
 static int find_search(struct view *v, const struct api_request *q, struct view_search **out,
 		       struct spur_error *err)
 {
+	bool there;
 	uint64_t id;
-	int rc = api_number(q, "search", &id, err);
+	int rc = api_optional(q, "search", &id, &there, err);
 
-	*out = NULL;
-	if (rc < 0)
-		return rc == -ENOENT ? 0 : rc;
-	*out = view_search_get(v, id);
-	return *out ? 0
-		    : error_set(err, -ENOENT, "there is no search %llu any more",
-				(unsigned long long)id);
-}
-
-/* A number that may be left out. */
-static int optional(const struct api_request *q, const char *name, uint64_t *out,
-		    struct spur_error *err)
-{
-	int rc = api_number(q, name, out, err);
-
-	return rc == -ENOENT ? 0 : rc;
+	*out = there ? api_search_get(v, id, err) : NULL;
+	return there && !*out ? err->code : rc;
 }
 
 static int answer_events(struct view *v, const struct api_request *q, struct api_answer *a,
 			 struct spur_error *err)
 {
 	struct view_records_options o = {.n = 100, .stop = q->stop};
+	struct json_writer w = {&a->body};
 	struct view_records records;
 	uint64_t details = 0;
-	int rc = optional(q, "at", &o.at, err);
+	int rc = api_optional(q, "at", &o.at, NULL, err);
 
 	if (rc == 0)
-		rc = optional(q, "n", &o.n, err);
+		rc = api_optional(q, "n", &o.n, NULL, err);
 	if (rc == 0)
-		rc = optional(q, "details", &details, err);
+		rc = api_optional(q, "details", &details, NULL, err);
 	o.details = details;
 	if (rc == 0)
 		rc = find_search(v, q, &o.search, err);
 	if (rc < 0)
 		return rc;
-	buf_puts(&a->body, "{\"first\":");
-	buf_u64(&a->body, o.at);
-	buf_puts(&a->body, ",\"total\":");
-	buf_u64(&a->body, total_of(v, o.search));
-	buf_puts(&a->body, ",\"rows\":[");
+	json_object(&w);
+	json_put_u64(json_key(&w, "first"), o.at);
+	json_put_u64(json_key(&w, "total"), total_of(v, o.search));
+	json_array(json_key(&w, "rows"));
 	rc = view_records_read(v, &o, &records, err);
-	put_list(&records, &o, &a->body);
-	buf_printf(&a->body, "],\"settled\":%s}", records.settled ? "true" : "false");
+	put_list(&records, &o, &w);
+	json_end_array(&w);
+	json_put_bool(json_key(&w, "settled"), records.settled);
+	json_end_object(&w);
 	view_records_free(&records);
 	view_search_put(o.search);
 	return rc;
@@ -224,6 +196,7 @@ static int answer_events(struct view *v, const struct api_request *q, struct api
 static int answer_ordinal(struct view *v, const struct api_request *q, struct api_answer *a,
 			  struct spur_error *err)
 {
+	struct json_writer w = {&a->body};
 	struct view_search *search = NULL;
 	uint64_t ts, n = 0;
 	int rc = api_number(q, "ts", &ts, err);
@@ -234,16 +207,15 @@ static int answer_ordinal(struct view *v, const struct api_request *q, struct ap
 		rc = find_search(v, q, &search, err);
 	if (rc < 0)
 		return rc;
-	if (__builtin_add_overflow(ts, view_origin(v), &ts))
-		ts = UINT64_MAX;
+	ts = view_absolute(v, ts);
 	if (search)
 		n = view_search_at(search, ts);
 	else
 		rc = view_record_ordinal(v, ts, &n, err);
 	view_search_put(search);
-	buf_puts(&a->body, "{\"n\":");
-	buf_u64(&a->body, n);
-	buf_putc(&a->body, '}');
+	json_object(&w);
+	json_put_u64(json_key(&w, "n"), n);
+	json_end_object(&w);
 	return rc;
 }
 
@@ -252,6 +224,7 @@ static int answer_ordinal(struct view *v, const struct api_request *q, struct ap
 static int answer_event(struct view *v, const struct api_request *q, struct api_answer *a,
 			struct spur_error *err)
 {
+	struct json_writer w = {&a->body};
 	struct view_records records;
 	uint64_t n;
 	int rc = api_number(q, "n", &n, err);
@@ -260,9 +233,9 @@ static int answer_event(struct view *v, const struct api_request *q, struct api_
 		return rc == -ENOENT ? error_set(err, -EINVAL, "event?n=NUMBER") : rc;
 	rc = view_record_read(v, n, q->stop, &records, err);
 	if (rc == 0) {
-		put_record(&records.list.at[0], &records.texts, &a->body);
-		put_details(&records.details.at[0], &records.texts, &a->body);
-		buf_putc(&a->body, '}');
+		put_record(&records.list.at[0], &records.texts, &w);
+		put_details(&records.details.at[0], &records.texts, &w);
+		json_end_object(&w);
 	}
 	view_records_free(&records);
 	return rc;

@@ -16,17 +16,16 @@
  */
 #include "view/api/api.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "base/array.h"
 #include "base/error.h"
-#include "base/json.h"
-#include "base/jsonin.h"
+#include "base/utf8.h"
 #include "base/vec.h"
-#include "view/answers/answers.h"
+#include "view/answers/interval.h"
 
 #define COARSER	     3	  /* levels before the one whose tile has all of the trace in it */
 #define EVENTS_PAGE  1000 /* records that are asked for at once */
@@ -34,19 +33,14 @@
 #define WAITS_MOST   100  /* of a kind: more would take long to explain */
 #define WAITS_PAGE   25	  /* that are packed together */
 #define WAITS_SHARE  8
-#define WORDS_LINES  40 /* of a wait */
-#define WORDS_LIMIT  (1u << 20)
-#define BINS_MODE    2
-#define CHUNK_HEAD   16
-#define TILES_HEAD   16
-#define END_SIZE     16 /* what closes the data */
+#define WORDS_LINES  40		  /* of a wait */
+#define TILES_LIMIT  (128u << 20) /* bytes of a tile before it is packed */
+#define END_SIZE     16		  /* what closes the data */
 
 /* A tile that is wanted, with those tracks of which its parent did not say all. */
 struct wanted {
 	uint32_t level;
 	uint64_t tile;
-	bool all;   /* tracks of all rows */
-	bool alone; /* without its halves */
 	struct {
 		uint64_t *at; /* row << 16 | track, in order */
 		size_t n, cap;
@@ -156,23 +150,6 @@ static int put_packed(struct saver *s, const char *before, const struct buf *byt
 
 /* ---- events ---- */
 
-/* The number of the first record in the range. */
-static int first_event(struct saver *s, uint64_t *n)
-{
-	struct api_answer a;
-	unsigned long long number = 0;
-	char query[64];
-	int rc;
-
-	snprintf(query, sizeof(query), "ts=%llu", (unsigned long long)s->o->since);
-	rc = ask(s, "ordinal", query, &a);
-	if (rc == 0 && sscanf(buf_str(&a.body), "{\"n\":%llu", &number) != 1)
-		rc = error_set(s->err, -EIO, "the first event was not found");
-	*n = number;
-	buf_free(&a.body);
-	return rc;
-}
-
 /* Appends records from that one on, or what else is known of them; *last: no more fit. */
 static int put_some_events(struct saver *s, uint64_t at, bool details, size_t most, bool *last)
 {
@@ -212,7 +189,7 @@ static int put_events(struct saver *s)
 {
 	const size_t share = room(s) / EVENTS_SHARE;
 	uint64_t at, end = view_record_count(s->view);
-	int rc = first_event(s, &at);
+	int rc = view_record_ordinal(s->view, view_absolute(s->view, s->o->since), &at, s->err);
 
 	if (rc == 0)
 		rc = put_pages(s, "events", false, share, at, &end);
@@ -268,8 +245,8 @@ static bool take_wait(void *waits, const struct view_interval *i)
 		[VIEW_RUNNABLE] = 0, [VIEW_PREEMPTED] = 0, [VIEW_BLOCKED] = 1,	[VIEW_SLEEPING] = 2,
 		[VIEW_STOPPED] = 2,  [VIEW_DEAD] = -1,	   [VIEW_UNKNOWN] = -1,
 	};
-	const uint32_t state = i->value & ((1u << VIEW_STATE_BITS) - 1);
-	const int kind = state < sizeof(kind_of) ? kind_of[state] : -1;
+	const enum view_state state = view_state_of(i->value);
+	const int kind = state < ARRAY_SIZE(kind_of) ? kind_of[state] : -1;
 	struct waits *w = waits;
 	struct wait *slot;
 
@@ -334,13 +311,15 @@ static void spare_time(struct waits *w, size_t kind, uint64_t range)
 }
 
 /* The first lines; a page is for a look, and many tasks may have had a CPU meanwhile. */
-static void put_words(const struct json_value *words, struct buf *to)
+static void put_words(const struct why *why, struct buf *to)
 {
-	struct buf text;
+	struct buf words, text;
 	size_t len = 0;
 
-	buf_init(&text, WORDS_LIMIT);
-	json_text(words, &text);
+	buf_init(&words, WHY_WORDS);
+	buf_init(&text, WHY_WORDS);
+	why_text(why, 0, &words);
+	buf_utf8(&text, words.data, words.len);
 	for (int line = 0; line < WORDS_LINES && len < text.len; line++)
 		len += strcspn(buf_str(&text) + len, "\n") + 1;
 	if (len < text.len) {
@@ -349,25 +328,23 @@ static void put_words(const struct json_value *words, struct buf *to)
 	}
 	buf_json_string(to, text.data, text.len);
 	buf_free(&text);
+	buf_free(&words);
 }
 
 static int put_why(struct saver *s, const struct wait *w, struct buf *to)
 {
-	struct json_value answer, words;
-	struct api_answer a = {0};
-	char query[64];
-	struct api_request q = {.path = "why", .query = query, .stop = s->o->stop};
+	struct interval_row task;
+	struct why why = {0};
+	uint64_t ts = w->start;
 
-	snprintf(query, sizeof(query), "row=%u&ts=%llu", w->row, (unsigned long long)w->start);
-	api_answer(s->view, &q, &a);
 	buf_printf(to, "%s[%u,%llu,", to->len > 1 ? "," : "", w->row, (unsigned long long)w->start);
-	if (a.status == 200 && json_parse(a.body.data, a.body.len, &answer) &&
-	    json_member(&answer, "words", &words))
-		put_words(&words, to);
+	if (interval_task(s->view, w->row, &ts, &task, NULL) == 0 &&
+	    view_why(&task, ts, s->o->stop, &why, NULL) == 0)
+		put_words(&why, to);
 	else
 		buf_puts(to, "null");
 	buf_putc(to, ']');
-	buf_free(&a.body);
+	why_free(&why);
 	return *s->o->stop ? error_set(s->err, -EINTR, "interrupted") : 0;
 }
 
@@ -420,75 +397,56 @@ static int put_whys(struct saver *s)
 
 /* ---- tiles ---- */
 
-static uint32_t read_u32(const char *p)
+static int want_track(struct wanted *w, uint64_t key)
 {
-	uint32_t v;
+	uint64_t *slot = vec_push(&w->tracks);
 
-	memcpy(&v, p, sizeof(v));
-	return le32toh(v);
+	if (!slot)
+		return -ENOMEM;
+	*slot = key;
+	return 0;
 }
 
-/* How long a chunk is, by its head; see picture.c. */
-static size_t chunk_size(const char *head)
+/* The tracks of all rows. */
+static int want_all(struct saver *s, struct wanted *w)
 {
-	const size_t n = read_u32(head + 8), words = (4 * n + 7) & ~(size_t)7;
+	const uint32_t rows = view_rows(s->view);
+	int rc = 0;
 
-	return CHUNK_HEAD + ((read_u32(head + 4) >> 16 & 0xff) == BINS_MODE ? 4 * words + 8 * n
-									    : 2 * words + 16 * n);
-}
+	for (uint32_t i = 0; i < rows; i++) {
+		struct view_row r;
 
-/* Which rows have a track that is wanted. */
-static void put_rows(struct saver *s, const struct wanted *w, struct buf *query)
-{
-	uint64_t last = UINT64_MAX;
-
-	if (w->all) {
-		buf_printf(query, "0-%u", view_rows(s->view));
-		return;
-	}
-	for (size_t i = 0; i < w->tracks.n; i++) {
-		const uint64_t row = w->tracks.at[i] >> 16;
-
-		if (row != last)
-			buf_printf(query, "%s%llu", last == UINT64_MAX ? "" : ",",
-				   (unsigned long long)row);
-		last = row;
-	}
-}
-
-/* Keeps the chunks of wanted tracks; those that are bins are wanted of the halves, too. */
-static int filter_chunks(const struct wanted *w, const struct buf *from, struct buf *to,
-			 struct wanted *half)
-{
-	uint32_t kept = 0;
-	size_t k = 0;
-
-	buf_put(to, from->data, TILES_HEAD);
-	for (size_t at = TILES_HEAD; at + CHUNK_HEAD <= from->len;) {
-		const char *chunk = from->data + at;
-		const uint32_t how = read_u32(chunk + 4);
-		const uint64_t key = (uint64_t)read_u32(chunk) << 16 | (how & 0xffff);
-		const size_t size = chunk_size(chunk);
-
-		at += size;
-		while (k < w->tracks.n && w->tracks.at[k] < key)
-			k++;
-		if (at > from->len || (!w->all && (k >= w->tracks.n || w->tracks.at[k] != key)))
+		if (!view_row(s->view, i, NULL, &r))
 			continue;
-		buf_put(to, chunk, size);
-		kept++;
-		if ((how >> 16 & 0xff) == BINS_MODE) {
-			uint64_t *slot = vec_push(&half->tracks);
-
-			if (!slot)
-				return -ENOMEM;
-			*slot = key;
-		}
+		for (uint32_t k = 0; rc == 0 && k < r.nr_tracks && k <= UINT16_MAX; k++)
+			rc = want_track(w, (uint64_t)i << 16 | k);
 	}
-	kept = htole32(kept);
-	if (to->len >= TILES_HEAD)
-		memcpy(to->data + 4, &kept, sizeof(kept));
-	return buf_full(to) ? -ENOMEM : 0;
+	return rc;
+}
+
+/* Appends the wanted tracks of a tile; of those that are bins its halves are wanted, too. */
+static int read_tile(struct saver *s, const struct wanted *w, struct buf *to, struct wanted *half)
+{
+	struct view_tile t = {0};
+	uint32_t chunks = 0;
+	int rc = 0;
+
+	api_begin_tiles(to, view_generation(s->view));
+	for (size_t i = 0; rc == 0 && i < w->tracks.n; i++) {
+		const uint64_t key = w->tracks.at[i];
+		const uint32_t row = (uint32_t)(key >> 16), track = key & UINT16_MAX;
+
+		rc = *s->o->stop ? error_set(s->err, -EINTR, "interrupted")
+				 : view_tile(s->view, row, track, w->level, w->tile, &t);
+		if (rc < 0 || !api_put_tile(to, row, track, &t))
+			continue;
+		chunks++;
+		if (t.has_bins)
+			rc = want_track(half, key);
+	}
+	view_tile_free(&t);
+	api_end_tiles(to, chunks);
+	return rc == 0 && buf_full(to) ? -ENOMEM : rc;
 }
 
 static int put_tile(struct saver *s, const struct wanted *w, const struct buf *tiles)
@@ -519,57 +477,48 @@ static int want_half(struct saver *s, const struct wanted *half, uint64_t tile)
 	return 0;
 }
 
-static int save_tile(struct saver *s, const struct wanted *w)
+/* `halves`: those of its tracks that are bins are saved as well. */
+static int save_tile(struct saver *s, const struct wanted *w, bool halves)
 {
 	struct wanted half = {.level = w->level - 1};
-	struct buf query, tiles;
-	struct api_answer a = {0};
+	struct buf tiles;
 	int rc;
 
-	buf_init(&query, 16u << 20);
-	buf_init(&tiles, 1u << 30);
-	buf_printf(&query, "level=%u&tile=%llu&rows=", w->level, (unsigned long long)w->tile);
-	put_rows(s, w, &query);
-	rc = ask(s, "tiles", buf_str(&query), &a);
-	if (rc == 0)
-		rc = filter_chunks(w, &a.body, &tiles, &half);
-	if (rc == 0 && tiles.len > TILES_HEAD)
+	buf_init(&tiles, TILES_LIMIT);
+	rc = read_tile(s, w, &tiles, &half);
+	if (rc == 0 && tiles.len > API_TILES_HEAD)
 		rc = put_tile(s, w, &tiles);
-	if (rc == 0 && w->level > 0 && !w->alone && half.tracks.n) {
+	if (rc == 0 && w->level > 0 && halves && half.tracks.n) {
 		rc = want_half(s, &half, 2 * w->tile);
 		if (rc == 0)
 			rc = want_half(s, &half, 2 * w->tile + 1);
 	}
 	vec_free(&half.tracks);
-	buf_free(&a.body);
 	buf_free(&tiles);
-	buf_free(&query);
 	return rc;
 }
 
 static int put_tiles(struct saver *s)
 {
-	struct wanted top = {.all = true};
-	int rc;
+	struct wanted top = {0};
+	uint32_t level = 0;
+	int rc = want_all(s, &top);
 
-	while ((uint64_t)VIEW_TILE_BINS << top.level <= view_duration(s->view) &&
-	       top.level < VIEW_MOST_LEVEL - VIEW_TILE_SHIFT - COARSER)
-		top.level++;
+	while ((uint64_t)VIEW_TILE_BINS << level <= view_duration(s->view) &&
+	       level < VIEW_MOST_LEVEL - VIEW_TILE_SHIFT - COARSER)
+		level++;
 	buf_puts(s->out, ",\n\"tiles\":[");
-	for (uint32_t i = COARSER; i > 0; i--) {
-		const struct wanted coarse = {.all = true, .alone = true, .level = top.level + i};
-
-		rc = save_tile(s, &coarse);
-		if (rc < 0)
-			return rc;
-	}
-	rc = save_tile(s, &top);
+	for (top.level = level + COARSER; rc == 0 && top.level > level; top.level--)
+		rc = save_tile(s, &top, false);
+	if (rc == 0)
+		rc = save_tile(s, &top, true);
 	for (size_t i = 0; i < s->queue.n && rc == 0 && !s->full; i++) {
 		const struct wanted w = s->queue.at[i];
 
-		rc = save_tile(s, &w);
+		rc = save_tile(s, &w, true);
 	}
 	buf_putc(s->out, ']');
+	vec_free(&top.tracks);
 	return rc;
 }
 

@@ -6,11 +6,8 @@
  *	POST search {"cancel": 3}
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "event/filter.h"
 #include "view/api/api.h"
 #include "view/answers/answers.h"
@@ -21,14 +18,14 @@
 
 static int put_mistake(struct api_answer *a, const struct spur_error *err, int64_t at)
 {
+	struct json_writer w = {&a->body};
+
 	a->status = 400;
-	buf_puts(&a->body, "{\"error\":");
-	buf_json_string(&a->body, err->text, strlen(err->text));
-	if (at >= 0) {
-		buf_puts(&a->body, ",\"at\":");
-		buf_i64(&a->body, at);
-	}
-	buf_putc(&a->body, '}');
+	json_object(&w);
+	json_put_text(json_key(&w, "error"), err->text);
+	if (at >= 0)
+		json_put_i64(json_key(&w, "at"), at);
+	json_end_object(&w);
 	return 0;
 }
 
@@ -78,9 +75,7 @@ static int start(struct view *v, const struct api_request *q, struct api_answer 
 		return put_mistake(a, err, at);
 	if (id < 0)
 		return (int)id;
-	buf_puts(&a->body, "{\"id\":");
-	buf_i64(&a->body, id);
-	buf_putc(&a->body, '}');
+	buf_printf(&a->body, "{\"id\":%lld}", (long long)id);
 	return 0;
 }
 
@@ -95,8 +90,7 @@ static int answer_start(struct view *v, const struct api_request *q, struct api_
 	if (rc < 0)
 		return rc;
 	if (!view_search_drop(v, id))
-		return error_set(err, -ENOENT, "there is no search %llu any more",
-				 (unsigned long long)id);
+		return api_no_search(id, err);
 	buf_puts(&a->body, "{}");
 	return 0;
 }
@@ -105,60 +99,50 @@ static int answer_start(struct view *v, const struct api_request *q, struct api_
 
 static struct view_search *find(struct view *v, const struct api_request *q, struct spur_error *err)
 {
-	struct view_search *s;
 	uint64_t id;
-	int rc = api_number(q, "id", &id, err);
 
-	if (rc < 0) {
-		error_set(err, -EINVAL, "the number of a search is missing: id=NUMBER");
-		return NULL;
-	}
-	s = view_search_get(v, id);
-	if (!s)
-		error_set(err, -ENOENT, "there is no search %llu any more", (unsigned long long)id);
-	return s;
+	if (api_number(q, "id", &id, err) == 0)
+		return api_search_get(v, id, err);
+	error_set(err, -EINVAL, "the number of a search is missing: id=NUMBER");
+	return NULL;
 }
 
 static int answer_state(struct view *v, const struct api_request *q, struct api_answer *a,
 			struct spur_error *err)
 {
+	struct json_writer w = {&a->body};
 	struct view_search *s = find(v, q, err);
 	struct view_search_state state;
 
 	if (!s)
 		return err->code;
 	view_search_state(s, &state);
-	buf_printf(&a->body, "{\"done\":%.4g,\"hits\":%llu,\"kept\":%llu,\"truncated\":%s",
-		   state.done, (unsigned long long)state.hits, (unsigned long long)state.kept,
-		   state.truncated ? "true" : "false");
+	json_object(&w);
+	json_put_printf(json_key(&w, "done"), "%.4g", state.done);
+	json_put_u64(json_key(&w, "hits"), state.hits);
+	json_put_u64(json_key(&w, "kept"), state.kept);
+	json_put_bool(json_key(&w, "truncated"), state.truncated);
 	if (state.warning)
-		api_put_text(&a->body, "warning", state.warning);
-	buf_putc(&a->body, '}');
+		json_put_text(json_key(&w, "warning"), state.warning);
+	json_end_object(&w);
 	view_search_put(s);
 	return 0;
 }
 
-static int put_bins(struct view *v, struct view_search *s, uint64_t level, uint64_t tile,
-		    struct buf *b)
+static void put_bins(struct view *v, struct view_search *s, uint64_t level, uint64_t tile,
+		     struct buf *b)
 {
 	const uint64_t width = 1ull << level;
-	uint64_t *bins = calloc(VIEW_TILE_BINS, sizeof(*bins));
-	const char *comma = "";
+	uint64_t bins[VIEW_TILE_BINS] = {0};
+	struct json_writer w = {b};
 
-	if (!bins)
-		return -ENOMEM;
 	view_search_bins(s, view_origin(v) + tile * VIEW_TILE_BINS * width, width, VIEW_TILE_BINS,
 			 bins);
-	buf_putc(b, '[');
-	for (uint32_t i = 0; i < VIEW_TILE_BINS; i++) {
-		if (!bins[i])
-			continue;
-		buf_printf(b, "%s[%u,%llu]", comma, i, (unsigned long long)bins[i]);
-		comma = ",";
-	}
-	buf_putc(b, ']');
-	free(bins);
-	return 0;
+	json_array(&w);
+	for (uint32_t i = 0; i < VIEW_TILE_BINS; i++)
+		if (bins[i])
+			json_put_printf(&w, "[%u,%llu]", i, (unsigned long long)bins[i]);
+	json_end_array(&w);
 }
 
 static int answer_hits(struct view *v, const struct api_request *q, struct api_answer *a,
@@ -177,9 +161,9 @@ static int answer_hits(struct view *v, const struct api_request *q, struct api_a
 	s = find(v, q, err);
 	if (!s)
 		return err->code;
-	rc = put_bins(v, s, level, tile, &a->body);
+	put_bins(v, s, level, tile, &a->body);
 	view_search_put(s);
-	return rc;
+	return 0;
 }
 
 /* ---- next and previous ---- */
@@ -190,11 +174,6 @@ struct place {
 	uint64_t n, ts;
 	bool back;
 };
-
-static bool same_record(const struct view_record_id *a, const struct view_record_id *b)
-{
-	return a->ts == b->ts && a->lane == b->lane && a->offset == b->offset;
-}
 
 /*
  * How many hits are before a record, and whether it is one itself. Many records may have the same
@@ -218,7 +197,7 @@ static int count_before(struct view *v, const struct api_request *q, struct view
 		rc = view_cursor_to_time(&c, c.id.ts, true, err);
 	}
 	while (rc == 0 && view_cursor_next(&c)) {
-		const bool found = view_search_hit(s, *before, &hit) && same_record(&hit, &c.id);
+		const bool found = view_search_hit(s, *before, &hit) && view_record_is(&hit, &c.id);
 
 		if (c.n >= n) {
 			*is_hit = found;
@@ -251,41 +230,25 @@ static int find_hit(struct view *v, const struct api_request *q, struct view_sea
 	return 0;
 }
 
-/* The number of a hit among all records; null while that is not known. */
-static void put_number(struct view *v, const struct api_request *q, const struct view_search *s,
-		       const struct view_record_id *id, struct buf *b)
-{
-	struct view_cursor c;
-	bool found;
-
-	found = view_cursor_open(&c, v, view_search_sources(s), q->stop, NULL) == 0 &&
-		view_cursor_to_time(&c, id->ts, true, NULL) == 0;
-	while (found && (found = view_cursor_next(&c) && c.id.ts == id->ts))
-		if (c.id.lane == id->lane && c.id.offset == id->offset)
-			break;
-	if (found)
-		buf_u64(b, c.n);
-	else
-		buf_puts(b, "null");
-	view_cursor_close(&c);
-}
-
 static int put_hit(struct view *v, const struct api_request *q, struct view_search *s,
 		   const struct place *p, struct buf *b, struct spur_error *err)
 {
+	struct json_writer w = {b};
 	struct view_record_id id;
-	uint64_t hit;
+	uint64_t hit, n;
 	int rc = find_hit(v, q, s, p, &hit, &id, err);
 
 	if (rc < 0)
 		return rc;
-	buf_puts(b, "{\"n\":");
-	put_number(v, q, s, &id, b);
-	buf_puts(b, ",\"ts\":");
-	buf_i64(b, (int64_t)(id.ts - view_origin(v)));
-	buf_puts(b, ",\"hit\":");
-	buf_u64(b, hit);
-	buf_putc(b, '}');
+	json_object(&w);
+	json_key(&w, "n");
+	if (view_search_number(s, &id, q->stop, &n))
+		json_put_u64(&w, n);
+	else
+		json_put_raw(&w, "null");
+	json_put_i64(json_key(&w, "ts"), (int64_t)(id.ts - view_origin(v)));
+	json_put_u64(json_key(&w, "hit"), hit);
+	json_end_object(&w);
 	return 0;
 }
 
@@ -300,8 +263,7 @@ static int read_place(struct view *v, const struct api_request *q, struct place 
 		rc = api_number(q, "ts", &p->ts, err);
 	if (rc < 0)
 		return error_set(err, -EINVAL, "hit?id=ID&ts=TIME&dir=1|-1, or n=NUMBER for ts");
-	if (__builtin_add_overflow(p->ts, view_origin(v), &p->ts))
-		p->ts = UINT64_MAX;
+	p->ts = view_absolute(v, p->ts);
 	buf_init(&dir, 16);
 	p->back = api_text(q, "dir", &dir) && *buf_str(&dir) == '-';
 	buf_free(&dir);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "view/api/api.h"
 
 #define MAX_ROWS    10000
@@ -48,16 +47,16 @@ static int open_session(const struct view *v, const struct api_request *q, struc
 }
 
 /* Not more of it than is shown, and not a part of a character. */
-static void put_text(struct buf *b, const char *text, size_t len)
+static void put_text(struct json_writer *w, const char *text, size_t len)
 {
 	if (len > MAX_CELL)
 		for (len = MAX_CELL; len > MAX_CELL - 4 && (text[len] & 0xc0) == 0x80; len--)
 			;
-	buf_json_string(b, text, len);
+	json_put_bytes(w, text, len);
 }
 
 /* Whether it was cut off. A page's numbers are exact up to 2^53; larger ones are texts for it. */
-static bool put_cell(struct buf *b, const struct query_stmt *s, size_t column)
+static bool put_cell(struct json_writer *w, const struct query_stmt *s, size_t column)
 {
 	const enum query_type type = query_type(s, column);
 	size_t len;
@@ -65,7 +64,7 @@ static bool put_cell(struct buf *b, const struct query_stmt *s, size_t column)
 	bool plain = false;
 
 	if (type == QUERY_NULL) {
-		buf_puts(b, "null");
+		json_put_raw(w, "null");
 		return false;
 	}
 	if (type == QUERY_INTEGER)
@@ -74,49 +73,54 @@ static bool put_cell(struct buf *b, const struct query_stmt *s, size_t column)
 	else if (type == QUERY_REAL) /* Inf is no number to JSON */
 		plain = len && strspn(text, "+-.0123456789e") == len;
 	if (plain) {
-		buf_put(b, text, len);
+		json_put_raw(w, text);
 		return false;
 	}
-	put_text(b, text, len);
+	put_text(w, text, len);
 	return len > MAX_CELL;
 }
 
-static void put_columns(struct buf *b, const struct query_stmt *s)
+static void put_columns(struct json_writer *w, const struct query_stmt *s)
 {
 	size_t nr = query_nr_columns(s), ts = nr;
 
-	buf_puts(b, "{\"columns\":[");
+	json_array(json_key(w, "columns"));
 	for (size_t i = 0; i < nr; i++) {
 		const char *name = query_column_name(s, i);
 
-		buf_puts(b, i ? "," : "");
-		buf_json_string(b, name, strlen(name));
+		json_put_text(w, name);
 		if (ts == nr && (strcmp(name, "ts") == 0 || strcmp(name, "start") == 0))
 			ts = i;
 	}
-	buf_puts(b, "],\"ts_column\":");
+	json_end_array(w);
+	json_key(w, "ts_column");
 	if (ts < nr)
-		buf_u64(b, ts);
+		json_put_u64(w, ts);
 	else
-		buf_puts(b, "null");
+		json_put_raw(w, "null");
 }
 
 static int put_rows(struct buf *b, struct query_stmt *s, struct spur_error *err)
 {
+	struct json_writer w = {b};
 	size_t n = 0, cut = 0;
 	int rc;
 
-	put_columns(b, s);
-	buf_puts(b, ",\"rows\":[");
+	json_object(&w);
+	put_columns(&w, s);
+	json_array(json_key(&w, "rows"));
 	while ((rc = query_step(s, err)) > 0 && n < MAX_ROWS && !buf_full(b)) {
-		buf_puts(b, n++ ? ",\n[" : "[");
-		for (size_t i = 0; i < query_nr_columns(s); i++) {
-			buf_puts(b, i ? "," : "");
-			cut += put_cell(b, s, i);
-		}
-		buf_putc(b, ']');
+		if (n++)
+			json_newline(&w);
+		json_array(&w);
+		for (size_t i = 0; i < query_nr_columns(s); i++)
+			cut += put_cell(&w, s, i);
+		json_end_array(&w);
 	}
-	buf_printf(b, "],\"truncated\":%s,\"cut\":%zu}", rc > 0 ? "true" : "false", cut);
+	json_end_array(&w);
+	json_put_bool(json_key(&w, "truncated"), rc > 0);
+	json_put_u64(json_key(&w, "cut"), cut);
+	json_end_object(&w);
 	return rc < 0 ? rc : 0;
 }
 
@@ -152,10 +156,11 @@ static int answer_schemas(struct view *v, const struct api_request *q, struct ap
 {
 	struct query *session = NULL;
 	int rc = open_session(v, q, &session, err);
-	const char *comma = "";
+	struct json_writer w = {&a->body};
 	size_t file = 0;
 
-	buf_puts(&a->body, "{\"schemas\":[");
+	json_object(&w);
+	json_array(json_key(&w, "schemas"));
 	for (size_t i = 0; rc == 0 && i < query_nr_files(session); i++) {
 		const char *name = query_file_name(session, i);
 
@@ -163,14 +168,13 @@ static int answer_schemas(struct view *v, const struct api_request *q, struct ap
 			file++;
 		if (!name)
 			continue;
-		buf_puts(&a->body, comma);
-		buf_putc(&a->body, '{');
-		api_put_text(&a->body, "name", name);
-		api_put_text(&a->body, "path", view_file(v, file++)->path);
-		buf_putc(&a->body, '}');
-		comma = ",";
+		json_object(&w);
+		json_put_text(json_key(&w, "name"), name);
+		json_put_text(json_key(&w, "path"), view_file(v, file++)->path);
+		json_end_object(&w);
 	}
-	buf_puts(&a->body, "]}");
+	json_end_array(&w);
+	json_end_object(&w);
 	query_close(session);
 	return rc;
 }

@@ -10,11 +10,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "view/answers/sums.h"
 #include "view/api/api.h"
 
-#define ROWS_TEXT  (1u << 20)
 #define MOST_NAMES 1000	 /* of each kind */
 #define MOST_BARS  48	 /* before four become one */
 #define MOST_SHOWN 30000 /* frames of a tree */
@@ -27,117 +25,104 @@ static int read_range(struct view *v, const struct api_request *q, struct sum_ra
 		      struct api_rows *rows, struct spur_error *err)
 {
 	static const uint32_t none;
-	struct buf text;
 	int rc;
 
 	*range = sum_range_all(v, 0, view_duration(v) + 1, q->stop);
-	rc = api_number(q, "since", &range->since, err);
-	if (rc == 0 || rc == -ENOENT)
-		rc = api_number(q, "until", &range->until, err);
-	if (rc < 0 && rc != -ENOENT)
+	rc = api_optional(q, "since", &range->since, NULL, err);
+	if (rc == 0)
+		rc = api_optional(q, "until", &range->until, NULL, err);
+	if (rc < 0)
 		return rc;
 	if (range->until < range->since)
 		return error_set(err, -EINVAL, "the range ends before it begins");
-	buf_init(&text, ROWS_TEXT);
-	rc = 0;
-	if (api_text(q, "rows", &text)) {
-		rc = api_row_list(v, buf_str(&text), rows, err);
-		range->rows = rows->at ? rows->at : &none;
-		range->nr_rows = rows->n;
-	}
-	buf_free(&text);
+	rc = api_rows(v, q, rows, err);
+	if (rc == -ENOENT)
+		return 0;
+	range->rows = rows->at ? rows->at : &none;
+	range->nr_rows = rows->n;
 	return rc;
 }
 
 /* ---- sum ---- */
 
-static void put_row_sum(struct buf *b, uint32_t row, const struct row_sum *s, bool task)
+static void put_row_sum(struct json_writer *w, const struct row_sum *s, bool task)
 {
-	buf_printf(b, "{\"row\":%u,\"running\":%llu", row, (unsigned long long)s->running);
-	if (task)
-		buf_printf(b,
-			   ",\"runnable\":%llu,\"preempted\":%llu,\"blocked\":%llu,"
-			   "\"sleeping\":%llu,\"stopped\":%llu,\"unknown\":%llu",
-			   (unsigned long long)(s->state[VIEW_RUNNABLE] + s->state[VIEW_PREEMPTED]),
-			   (unsigned long long)s->state[VIEW_PREEMPTED],
-			   (unsigned long long)s->state[VIEW_BLOCKED],
-			   (unsigned long long)s->state[VIEW_SLEEPING],
-			   (unsigned long long)s->state[VIEW_STOPPED],
-			   (unsigned long long)s->state[VIEW_UNKNOWN]);
-	else
-		buf_printf(b, ",\"unknown\":%llu", (unsigned long long)s->state[VIEW_UNKNOWN]);
-	buf_printf(b, ",\"switches\":%llu}", (unsigned long long)s->switches);
-}
-
-static void put_rows(const char *name, const struct row_sums *sums, bool tasks, struct buf *b)
-{
-	buf_printf(b, "\"%s\":[", name);
-	for (size_t i = 0; i < sums->n; i++) {
-		buf_puts(b, i ? "," : "");
-		put_row_sum(b, sums->at[i].row, &sums->at[i].sum, tasks);
+	json_object(w);
+	json_put_u64(json_key(w, "row"), s->row);
+	json_put_u64(json_key(w, "running"), s->running);
+	if (task) {
+		json_put_u64(json_key(w, "runnable"),
+			     s->state[VIEW_RUNNABLE] + s->state[VIEW_PREEMPTED]);
+		json_put_u64(json_key(w, "preempted"), s->state[VIEW_PREEMPTED]);
+		json_put_u64(json_key(w, "blocked"), s->state[VIEW_BLOCKED]);
+		json_put_u64(json_key(w, "sleeping"), s->state[VIEW_SLEEPING]);
+		json_put_u64(json_key(w, "stopped"), s->state[VIEW_STOPPED]);
 	}
-	buf_putc(b, ']');
+	json_put_u64(json_key(w, "unknown"), s->state[VIEW_UNKNOWN]);
+	json_put_u64(json_key(w, "switches"), s->switches);
+	json_end_object(w);
 }
 
-static void put_events(const struct range_sums *s, struct buf *b)
+static void put_rows(struct json_writer *w, const char *name, const struct row_sums *sums,
+		     bool tasks)
 {
-	const char *comma = "";
+	json_array(json_key(w, name));
+	for (size_t i = 0; i < sums->n; i++)
+		put_row_sum(w, &sums->at[i], tasks);
+	json_end_array(w);
+}
 
-	buf_puts(b, ",\"events\":[");
+static void put_events(struct json_writer *w, const struct range_sums *s)
+{
+	json_array(json_key(w, "events"));
 	for (uint32_t i = 0; i < s->nr_events; i++) {
 		if (!s->events[i])
 			continue;
-		buf_printf(b, "%s{\"id\":%u,\"count\":%llu}", comma, i,
-			   (unsigned long long)s->events[i]);
-		comma = ",";
+		json_object(w);
+		json_put_u64(json_key(w, "id"), i);
+		json_put_u64(json_key(w, "count"), s->events[i]);
+		json_end_object(w);
 	}
-	buf_putc(b, ']');
+	json_end_array(w);
 }
 
-static void put_named(struct view *v, const struct named_sums *sums, const char *kind,
-		      const char **comma, struct buf *b)
+static void put_named(struct json_writer *w, struct view *v, const struct named_sums *sums,
+		      const char *kind)
 {
 	for (size_t i = 0; i < sums->sums.n && i < MOST_NAMES; i++) {
 		const struct named_sum *s = &sums->sums.at[i];
 		const char *name = s->name >= 0 ? view_name(v, (uint32_t)s->name) : NULL;
 
-		buf_printf(b, "%s{\"name\":", *comma);
-		buf_json_string(b, name ? name : "?", name ? strlen(name) : 1);
+		json_object(w);
+		json_put_text(json_key(w, "name"), name ? name : "?");
 		if (kind)
-			buf_printf(b, ",\"kind\":\"%s\"", kind);
-		buf_printf(b, ",\"count\":%llu,\"total\":%llu,\"self\":%llu,\"max\":%llu}",
-			   (unsigned long long)s->count, (unsigned long long)s->total,
-			   (unsigned long long)s->self, (unsigned long long)s->max);
-		*comma = ",";
+			json_put_text(json_key(w, "kind"), kind);
+		json_put_u64(json_key(w, "count"), s->count);
+		json_put_u64(json_key(w, "total"), s->total);
+		json_put_u64(json_key(w, "self"), s->self);
+		json_put_u64(json_key(w, "max"), s->max);
+		json_end_object(w);
 	}
 }
 
-static void put_names(struct view *v, const struct range_sums *s, struct buf *b)
+static void put_names(struct json_writer *w, struct view *v, const struct range_sums *s)
 {
-	static const struct {
-		const char *list; /* NULL: the one before */
-		const char *word;
-	} names[NR_SUM_NAMES] = {
-		[SUM_FUNCTIONS] = {"functions", NULL},
-		[SUM_SYSCALLS] = {"syscalls", NULL},
-		[SUM_IRQS] = {"irqs", "irq"},
-		[SUM_SOFTIRQS] = {NULL, "softirq"},
-	};
-	const char *comma = "";
-
-	for (size_t i = 0; i < NR_SUM_NAMES; i++) {
-		if (names[i].list) {
-			buf_printf(b, "%s,\"%s\":[", i ? "]" : "", names[i].list);
-			comma = "";
-		}
-		put_named(v, &s->names[i], names[i].word, &comma, b);
-	}
-	buf_putc(b, ']');
+	json_array(json_key(w, "functions"));
+	put_named(w, v, &s->names[SUM_FUNCTIONS], NULL);
+	json_end_array(w);
+	json_array(json_key(w, "syscalls"));
+	put_named(w, v, &s->names[SUM_SYSCALLS], NULL);
+	json_end_array(w);
+	json_array(json_key(w, "irqs"));
+	put_named(w, v, &s->names[SUM_IRQS], "irq");
+	put_named(w, v, &s->names[SUM_SOFTIRQS], "softirq");
+	json_end_array(w);
 }
 
 static int answer_sum(struct view *v, const struct api_request *q, struct api_answer *a,
 		      struct spur_error *err)
 {
+	struct json_writer w = {&a->body};
 	struct api_rows rows = {0};
 	struct sum_range range;
 	struct range_sums sums;
@@ -145,13 +130,12 @@ static int answer_sum(struct view *v, const struct api_request *q, struct api_an
 
 	if (rc == 0) {
 		rc = range_sums_read(&range, &sums);
-		buf_putc(&a->body, '{');
-		put_rows("tasks", &sums.tasks, true, &a->body);
-		buf_putc(&a->body, ',');
-		put_rows("cpus", &sums.cpus, false, &a->body);
-		put_events(&sums, &a->body);
-		put_names(v, &sums, &a->body);
-		buf_putc(&a->body, '}');
+		json_object(&w);
+		put_rows(&w, "tasks", &sums.tasks, true);
+		put_rows(&w, "cpus", &sums.cpus, false);
+		put_events(&w, &sums);
+		put_names(&w, v, &sums);
+		json_end_object(&w);
 		range_sums_free(&sums);
 	}
 	api_rows_free(&rows);
@@ -160,56 +144,50 @@ static int answer_sum(struct view *v, const struct api_request *q, struct api_an
 
 /* ---- hist ---- */
 
-static void put_bars(const struct hist *h, struct buf *b)
+static void put_bars(struct json_writer *w, const struct hist *h)
 {
 	unsigned int first = 0, last = HIST_BUCKETS - 1, step = 1;
-	const char *comma = "";
 
 	while (first < HIST_BUCKETS && !h->buckets[first])
 		first++;
 	while (last > first && !h->buckets[last])
 		last--;
-	buf_puts(b, ",\"buckets\":[");
 	if (first < HIST_BUCKETS && last - first >= MOST_BARS) {
 		step = HIST_SUB_BUCKETS;
 		first -= first % HIST_SUB_BUCKETS;
 	}
-	for (unsigned int i = first; i < HIST_BUCKETS && i <= last; i += step, comma = ",") {
+	json_array(json_key(w, "buckets"));
+	for (unsigned int i = first; i < HIST_BUCKETS && i <= last; i += step) {
 		uint64_t n = 0;
 
 		for (unsigned int k = i; k < i + step && k < HIST_BUCKETS; k++)
 			n += h->buckets[k];
-		buf_printf(b, "%s{\"low\":%llu,\"high\":%llu,\"n\":%llu}", comma,
-			   (unsigned long long)hist_bucket_start(i),
-			   (unsigned long long)hist_bucket_start(i + step), (unsigned long long)n);
+		json_object(w);
+		json_put_u64(json_key(w, "low"), hist_bucket_start(i));
+		json_put_u64(json_key(w, "high"), hist_bucket_start(i + step));
+		json_put_u64(json_key(w, "n"), n);
+		json_end_object(w);
 	}
-	buf_putc(b, ']');
+	json_end_array(w);
 }
 
-static void put_hist(struct hist *h, struct buf *b)
+static void put_hist(struct json_writer *w, struct hist *h)
 {
 	struct dist *d = &h->dist;
 
-	buf_printf(b, "{\"count\":%llu", (unsigned long long)d->n);
-	if (d->n)
-		buf_printf(b,
-			   ",\"min\":%lld,\"p50\":%lld,\"p90\":%lld,\"p99\":%lld,\"max\":%lld,"
-			   "\"avg\":%.1f,\"total\":%.0f",
-			   (long long)d->min, (long long)dist_quantile(d, 0.5),
-			   (long long)dist_quantile(d, 0.9), (long long)dist_quantile(d, 0.99),
-			   (long long)d->max, d->mean, d->sum);
-	put_bars(h, b);
-	buf_putc(b, '}');
-}
-
-/* A number that may be left out; whether it is there. */
-static int read_optional(const struct api_request *q, const char *name, uint64_t *out, bool *there,
-			 struct spur_error *err)
-{
-	int rc = api_number(q, name, out, err);
-
-	*there = rc == 0;
-	return rc == -ENOENT ? 0 : rc;
+	json_object(w);
+	json_put_u64(json_key(w, "count"), d->n);
+	if (d->n) {
+		json_put_i64(json_key(w, "min"), d->min);
+		json_put_i64(json_key(w, "p50"), dist_quantile(d, 0.5));
+		json_put_i64(json_key(w, "p90"), dist_quantile(d, 0.9));
+		json_put_i64(json_key(w, "p99"), dist_quantile(d, 0.99));
+		json_put_i64(json_key(w, "max"), d->max);
+		json_put_printf(json_key(w, "avg"), "%.1f", d->mean);
+		json_put_printf(json_key(w, "total"), "%.0f", d->sum);
+	}
+	put_bars(w, h);
+	json_end_object(w);
 }
 
 static int read_what(const struct api_request *q, bool *latency, struct spur_error *err)
@@ -231,20 +209,20 @@ static int read_hist(struct view *v, const struct api_request *q, struct hist_op
 		     struct spur_error *err)
 {
 	uint64_t row = 0, number = 0;
-	bool there, has_track = false;
+	bool has_track = false;
 	int rc = api_number(q, "row", &row, err);
 
 	if (rc == -ENOENT)
 		return error_set(err, -EINVAL, "hist?what=WHAT&row=ROW&track=TRACK");
 	if (rc == 0)
-		rc = read_optional(q, "track", &number, &has_track, err);
+		rc = api_optional(q, "track", &number, &has_track, err);
 	*h = (struct hist_options){.until = view_duration(v) + 1, .stop = q->stop};
 	if (rc == 0)
-		rc = read_optional(q, "since", &h->since, &there, err);
+		rc = api_optional(q, "since", &h->since, NULL, err);
 	if (rc == 0)
-		rc = read_optional(q, "until", &h->until, &there, err);
+		rc = api_optional(q, "until", &h->until, NULL, err);
 	if (rc == 0)
-		rc = read_optional(q, "value", &h->value, &h->has_value, err);
+		rc = api_optional(q, "value", &h->value, &h->has_value, err);
 	if (rc == 0)
 		rc = read_what(q, &h->latency, err);
 	if (rc < 0)
@@ -265,6 +243,7 @@ static int read_hist(struct view *v, const struct api_request *q, struct hist_op
 static int answer_hist(struct view *v, const struct api_request *q, struct api_answer *a,
 		       struct spur_error *err)
 {
+	struct json_writer w = {&a->body};
 	struct hist_options o;
 	struct hist h;
 	int rc = read_hist(v, q, &o, err);
@@ -273,21 +252,21 @@ static int answer_hist(struct view *v, const struct api_request *q, struct api_a
 		return rc;
 	rc = hist_read(&o, &h);
 	if (rc == 0)
-		put_hist(&h, &a->body);
+		put_hist(&w, &h);
 	hist_free(&h);
 	return rc;
 }
 
 /* ---- flame ---- */
 
-static void put_node(const struct flame_node *n, struct buf *b)
+/* A frame, whose list of children is left open. */
+static void begin_node(struct json_writer *w, const struct flame_node *n)
 {
-	const char *name = flame_name(n);
-
-	buf_puts(b, "{\"name\":");
-	buf_json_string(b, name, strlen(name));
-	buf_printf(b, ",\"value\":%llu,\"self\":%llu", (unsigned long long)n->total[0],
-		   (unsigned long long)n->self[0]);
+	json_object(w);
+	json_put_text(json_key(w, "name"), flame_name(n));
+	json_put_u64(json_key(w, "value"), n->total[0]);
+	json_put_u64(json_key(w, "self"), n->self[0]);
+	json_array(json_key(w, "children"));
 }
 
 static const struct flame_node *first_shown(const struct flame_node *n, uint64_t least)
@@ -302,46 +281,29 @@ static const struct flame_node *first_shown(const struct flame_node *n, uint64_t
  * left open. What is too small to be seen is left out: a frame's value is then more than its own
  * and its children's.
  */
-static void put_tree(const struct flame *f, struct buf *b)
+static void put_tree(struct json_writer *w, const struct flame *f)
 {
-	const struct flame_node *n = f->root;
+	const struct flame_node *n = f->root, *next;
 	const uint64_t least = n->total[0] / SMALLEST;
-	size_t shown = 0;
 
-	put_node(n, b);
-	while (n) {
-		const struct flame_node *child =
-			shown < MOST_SHOWN ? first_shown(n->child, least) : NULL;
-
-		buf_puts(b, ",\"children\":[");
-		if (child) {
-			n = child;
-			put_node(n, b);
-			shown++;
-			continue;
-		}
-		if (!n->parent)
-			return;
-		buf_puts(b, "]}");
+	begin_node(w, n);
+	for (size_t shown = 0; shown < MOST_SHOWN; shown++) {
+		next = first_shown(n->child, least);
 		/* Up until there is one beside. */
-		while (n) {
-			const struct flame_node *next = n->parent && shown < MOST_SHOWN
-								? first_shown(n->sibling, least)
-								: NULL;
-
-			if (next) {
-				n = next;
-				buf_putc(b, ',');
-				put_node(n, b);
-				shown++;
-				break;
-			}
+		while (!next && n->parent) {
+			json_end_array(w);
+			json_end_object(w);
+			next = first_shown(n->sibling, least);
 			n = n->parent;
-			if (n && n->parent)
-				buf_puts(b, "]}");
-			else if (n)
-				return;
 		}
+		if (!next)
+			return;
+		n = next;
+		begin_node(w, n);
+	}
+	for (; n->parent; n = n->parent) {
+		json_end_array(w);
+		json_end_object(w);
 	}
 }
 
@@ -349,6 +311,7 @@ static int answer_flame(struct view *v, const struct api_request *q, struct api_
 			struct spur_error *err)
 {
 	struct flame_choice choice = {.calls = true, .stacks = true};
+	struct json_writer w = {&a->body};
 	struct api_rows rows = {0};
 	struct sum_range range;
 	struct flame f;
@@ -369,9 +332,11 @@ static int answer_flame(struct view *v, const struct api_request *q, struct api_
 	if (rc == 0)
 		rc = sum_flame(&range, &choice, &f, &calls, err);
 	if (rc == 0) {
-		put_tree(&f, &a->body);
-		buf_printf(&a->body, "],\"unit\":\"%s\",\"from\":\"%s\"}", calls ? "ns" : "samples",
-			   calls ? "calls" : "stacks");
+		put_tree(&w, &f);
+		json_end_array(&w);
+		json_put_text(json_key(&w, "unit"), calls ? "ns" : "samples");
+		json_put_text(json_key(&w, "from"), calls ? "calls" : "stacks");
+		json_end_object(&w);
 		flame_free(&f);
 	}
 	api_rows_free(&rows);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#include "base/array.h"
 
 /* light, dark */
 static const uint32_t state_colours[][2] = {
@@ -79,7 +79,8 @@ struct draw_theme draw_theme(bool dark)
 
 uint32_t draw_state_colour(const struct draw_theme *t, enum view_state state)
 {
-	return state_colours[(size_t)state < COUNT(state_colours) ? state : VIEW_UNKNOWN][t->dark];
+	return state_colours[(size_t)state < ARRAY_SIZE(state_colours) ? state : VIEW_UNKNOWN]
+			    [t->dark];
 }
 
 /* Where a name's number begins, with the sign before it: "kworker/3:1" is "kworker". */
@@ -115,17 +116,17 @@ static uint32_t hash(const char *name)
 
 uint32_t draw_name_colour(const struct draw_theme *t, const char *name)
 {
-	const uint32_t n = hash(name) % (COUNT(fills) * VARIANTS);
-	uint32_t c = fills[n % COUNT(fills)];
+	const uint32_t n = hash(name) % (ARRAY_SIZE(fills) * VARIANTS);
+	uint32_t c = fills[n % ARRAY_SIZE(fills)];
 
 	if (t->dark)
 		c = draw_mix(c, 0, DARKER);
-	return n < COUNT(fills) ? c : draw_mix(c, 0, DARKER);
+	return n < ARRAY_SIZE(fills) ? c : draw_mix(c, 0, DARKER);
 }
 
 uint32_t draw_class_colour(const struct draw_theme *t, unsigned int number, bool soft)
 {
-	const uint32_t c = class_colours[number % COUNT(class_colours)][t->dark];
+	const uint32_t c = class_colours[number % ARRAY_SIZE(class_colours)][t->dark];
 	const uint32_t background = t->dark ? 0x161616 : 0xfbfbfb;
 
 	return soft ? draw_mix(c, background, 0.5) : c;

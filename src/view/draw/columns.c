@@ -23,9 +23,7 @@ struct filling {
 	/* The column that a wide slice reaches into, without being drawn there, and how far. */
 	int32_t beside;
 	double rest;
-	/* Of ticks: the class of an event type. */
-	unsigned int (*class_of)(const void *arg, uint32_t type);
-	const void *arg;
+	struct view *view; /* of ticks */
 	bool failed;
 };
 
@@ -214,12 +212,14 @@ int draw_columns_from(const struct tile_source *from, const struct draw_scale *s
 	return fill_columns(from, &f, take_slices);
 }
 
-int draw_columns_of(struct view *v, uint32_t row, uint32_t track, const struct draw_scale *s,
-		    struct draw_columns *out)
+bool draw_read_columns(struct draw_frame *f, uint32_t row, uint32_t track)
 {
-	const struct tile_source from = {tile_of_view, v, row, track};
+	const struct tile_source from = {tile_of_view, f->view, row, track};
+	int rc = draw_columns_from(&from, &f->scale, &f->columns);
 
-	return draw_columns_from(&from, s, out);
+	if (rc < 0)
+		f->rc = rc;
+	return f->columns.list.n > 0;
 }
 
 /* ---- ticks ---- */
@@ -233,6 +233,12 @@ static void take_tick(struct filling *f, uint64_t ts, uint32_t mask, uint32_t n)
 	f->n += n;
 }
 
+/* A bit for the class of an event type. */
+static uint32_t mask_of(const struct view *v, uint32_t type)
+{
+	return 1u << (view_class(type < view_events(v) ? view_event(v, type, NULL) : NULL) & 31);
+}
+
 static void take_ticks(void *arg, const struct tile_part *p)
 {
 	struct filling *f = arg;
@@ -243,7 +249,7 @@ static void take_ticks(void *arg, const struct tile_part *p)
 	for (size_t k = 0; !t->has_bins && k < t->intervals.n; k++) {
 		const struct view_interval *i = &t->intervals.at[k];
 
-		take_tick(f, i->start, 1u << (f->class_of(f->arg, i->value) & 31), 1 + i->flags);
+		take_tick(f, i->start, mask_of(f->view, i->value), 1 + i->flags);
 	}
 	for (size_t k = 0; t->has_bins && k < t->bins.n; k++) {
 		const struct view_bin *b = &t->bins.at[k];
@@ -254,11 +260,10 @@ static void take_ticks(void *arg, const struct tile_part *p)
 }
 
 int draw_columns_of_ticks(struct view *v, uint32_t row, uint32_t track, const struct draw_scale *s,
-			  unsigned int (*class_of)(const void *arg, uint32_t type), const void *arg,
 			  struct draw_columns *out)
 {
 	const struct tile_source from = {tile_of_view, v, row, track};
-	struct filling f = {.out = out, .scale = s, .class_of = class_of, .arg = arg};
+	struct filling f = {.out = out, .scale = s, .view = v};
 
 	return fill_columns(&from, &f, take_ticks);
 }

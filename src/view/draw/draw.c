@@ -13,7 +13,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "view/draw/internal.h"
 
 #define USUAL_ROOM	900 /* pixels of rows when no height is given */
@@ -49,7 +51,7 @@ static size_t unit_of(uint64_t ns)
 {
 	size_t i = 0;
 
-	while (i + 1 < sizeof(units) / sizeof(units[0]) && ns < units[i].ns)
+	while (i + 1 < ARRAY_SIZE(units) && ns < units[i].ns)
 		i++;
 	return i;
 }
@@ -112,11 +114,11 @@ static void draw_title(struct draw_frame *f)
 
 	picture_rect(f->picture, 0, 0, f->picture->width, ABOVE, f->theme.panel);
 	for (size_t i = 0; i < view_nr_files(f->view); i++) {
-		const char *path = view_file(f->view, i)->path, *slash = strrchr(path, '/');
+		const char *name = file_name_of(view_file(f->view, i)->path);
 
 		if (view_file(f->view, i)->trace)
 			x += 12 + put_bold(f, x, middle, 14, f->theme.text,
-					   f->picture->width / 2 - x, slash ? slash + 1 : path);
+					   f->picture->width / 2 - x, name);
 	}
 	if (view_nanoseconds(f->view)) {
 		span_text(f->o->until - f->o->since, span, sizeof(span));
@@ -233,16 +235,11 @@ static void label_lanes(struct draw_frame *f, const struct draw_item *item, int3
 	for (size_t i = 0; i < item->nr_lanes; i++) {
 		const struct draw_lane *lane = &f->layout.lanes.at[item->lane + i];
 		const enum view_track_kind kind = item->info.tracks[lane->tracks[0]].kind;
-		const struct draw_shape how = {.x = DRAW_GUTTER - 8,
-					       .y = y + lane->y + lane->h / 2,
-					       .h = 10,
-					       .colour = f->theme.dim,
-					       .align = DRAW_RIGHT};
 
 		if (lane->kind != DRAW_NESTED)
 			continue;
 		if (names[kind] != last && lane->y > MAX_BESIDE_NAME)
-			picture_text(f->picture, how, DRAW_GUTTER, names[kind]);
+			draw_lane_label(f, y + lane->y + lane->h / 2, names[kind]);
 		last = names[kind];
 	}
 }
@@ -338,7 +335,7 @@ static void draw_legend(struct draw_frame *f, int32_t top)
 	picture_rect(f->picture, 0, top, f->picture->width, DRAW_FOOT, f->theme.panel);
 	picture_rect(f->picture, 0, top, f->picture->width, 1, f->theme.line);
 	put(f, DRAW_PAD, middle, 11, f->theme.dim, DRAW_GUTTER - DRAW_PAD, "spur view");
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
 		x = legend_entry(f, x, middle, states[i].high,
 				 draw_state_colour(&f->theme, states[i].state), states[i].texture,
 				 states[i].text);

@@ -47,11 +47,8 @@ struct draw_scale draw_scale(uint64_t since, uint64_t until, int32_t width);
 /* 0 or -ENOMEM. */
 int draw_columns_from(const struct tile_source *from, const struct draw_scale *s,
 		      struct draw_columns *out);
-int draw_columns_of(struct view *v, uint32_t row, uint32_t track, const struct draw_scale *s,
-		    struct draw_columns *out);
-/* The same for ticks: class_of() is the class of an event type. */
+/* The same for ticks. */
 int draw_columns_of_ticks(struct view *v, uint32_t row, uint32_t track, const struct draw_scale *s,
-			  unsigned int (*class_of)(const void *arg, uint32_t type), const void *arg,
 			  struct draw_columns *out);
 void draw_columns_free(struct draw_columns *c);
 
@@ -113,12 +110,18 @@ struct draw_frame {
 	int rc;			/* the first failure */
 };
 
+/* Reads a track into f->columns, or sets f->rc; whether anything is there. */
+bool draw_read_columns(struct draw_frame *f, uint32_t row, uint32_t track);
+
 /* Which rows there are and where. `room`: pixels for them; exact: they cannot be more. */
 int draw_lay_out(struct draw_frame *f, int32_t room, bool exact);
 void draw_layout_free(struct draw_layout *l);
 
 /* The lanes of a row whose top is at y. */
 void draw_row(struct draw_frame *f, const struct draw_item *item, int32_t y);
+
+/* What a lane is, beside it. */
+void draw_lane_label(struct draw_frame *f, int32_t middle, const char *text);
 
 /* A task as text: "name 1234"; "?" where it has no name. */
 const char *draw_task_text(const struct view_row *r, bool number, char *text, size_t size);

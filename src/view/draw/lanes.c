@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/vec.h"
 #include "view/draw/internal.h"
 
 #define GAP_FROM    4 /* slices as wide as this are separated from the next by a line */
@@ -54,13 +55,6 @@ const char *draw_task_text(const struct view_row *r, bool number, char *text, si
 	return text;
 }
 
-static enum view_state state_of(uint32_t value)
-{
-	const uint32_t state = value & ((1u << VIEW_STATE_BITS) - 1);
-
-	return state > VIEW_UNKNOWN ? VIEW_UNKNOWN : (enum view_state)state;
-}
-
 static uint32_t task_colour(const struct draw_frame *f, const struct view_row *r)
 {
 	return draw_name_colour(&f->theme, r->name && *r->name ? r->name : UNNAMED);
@@ -70,17 +64,16 @@ static uint32_t colour_of(struct draw_frame *f, const struct place *at, uint32_t
 {
 	const struct view_row *r = &at->item->info;
 	const enum view_track_kind kind = r->tracks[at->track].kind;
-	struct view_place place;
 	struct view_row task;
 	const char *name;
 
 	if (kind == VIEW_STATE)
-		return draw_state_colour(&f->theme, state_of(value));
+		return draw_state_colour(&f->theme, view_state_of(value));
 	if (kind == VIEW_RUNNING && r->kind == VIEW_TASK_ROW)
 		return task_colour(f, r);
 	if (kind == VIEW_RUNNING)
-		return view_row(f->view, value, &place, &task) ? task_colour(f, &task)
-							       : draw_name_colour(&f->theme, "?");
+		return view_row(f->view, value, NULL, &task) ? task_colour(f, &task)
+							     : draw_name_colour(&f->theme, "?");
 	name = view_name(f->view, value);
 	return draw_name_colour(&f->theme, name ? name : "?");
 }
@@ -90,7 +83,6 @@ static const char *text_of(struct draw_frame *f, const struct place *at, uint32_
 			   char *text, size_t size)
 {
 	const struct view_row *r = &at->item->info;
-	struct view_place place;
 	struct view_row task;
 	const char *name;
 
@@ -103,10 +95,21 @@ static const char *text_of(struct draw_frame *f, const struct place *at, uint32_
 		if (value == NO_CPU)
 			return full ? "some CPU" : "";
 		snprintf(text, size, "%s%u", full ? "CPU " : "", value);
-	} else if (view_row(f->view, value, &place, &task)) {
+	} else if (view_row(f->view, value, NULL, &task)) {
 		draw_task_text(&task, full, text, size);
 	}
 	return text;
+}
+
+void draw_lane_label(struct draw_frame *f, int32_t middle, const char *text)
+{
+	const struct draw_shape how = {.x = DRAW_GUTTER - 8,
+				       .y = middle,
+				       .h = 10,
+				       .colour = f->theme.dim,
+				       .align = DRAW_RIGHT};
+
+	picture_text(f->picture, how, DRAW_GUTTER, text);
 }
 
 static void put_text(struct draw_frame *f, const char *text, int32_t x, int32_t middle,
@@ -179,7 +182,7 @@ static void tear(struct draw_frame *f, const struct place *at, const struct draw
 
 static void finish_state(struct draw_frame *f, const struct place *at, const struct draw_column *c)
 {
-	const enum view_state state = state_of(c->value);
+	const enum view_state state = view_state_of(c->value);
 	const int32_t h = at->h * states[state].high / DRAW_EIGHTHS;
 	int32_t x, w;
 
@@ -196,31 +199,23 @@ static void draw_intervals(struct draw_frame *f, const struct place *at)
 	struct draw_columns *cols = &f->columns;
 	const enum view_track_kind kind = at->item->info.tracks[at->track].kind;
 	const bool is_state = kind == VIEW_STATE;
-	int rc = draw_columns_of(f->view, at->item->row, at->track, &f->scale, cols);
 
-	if (rc < 0 || !cols->list.n) {
-		f->rc = rc < 0 ? rc : f->rc;
+	if (!draw_read_columns(f, at->item->row, at->track))
 		return;
-	}
 	/* Those of a colour follow each other: `n`, which slices do not need, has the colour. */
-	for (size_t i = 0; i < cols->list.n; i++) {
-		struct draw_column *c = &cols->list.at[i];
-
+	vec_each (c, &cols->list) {
 		c->n = colour_of(f, at, c->value);
 		if (kind != VIEW_RUNNING && !is_state && c->cover < LEAST_COVER)
 			c->cover = LEAST_COVER;
 	}
 	qsort(cols->list.at, cols->list.n, sizeof(*cols->list.at), by_colour);
-	for (size_t i = 0; i < cols->list.n; i++) {
-		const struct draw_column *c = &cols->list.at[i];
-		const int32_t high = is_state ? states[state_of(c->value)].high : DRAW_EIGHTHS;
+	vec_each (c, &cols->list) {
+		const int32_t high = is_state ? states[view_state_of(c->value)].high : DRAW_EIGHTHS;
 
 		if (high)
 			fill_column(f, at, c, high);
 	}
-	for (size_t i = 0; i < cols->list.n; i++) {
-		const struct draw_column *c = &cols->list.at[i];
-
+	vec_each (c, &cols->list) {
 		if (!c->wide)
 			continue;
 		if (is_state) {
@@ -233,13 +228,6 @@ static void draw_intervals(struct draw_frame *f, const struct place *at)
 }
 
 /* ---- ticks ---- */
-
-static unsigned int class_of(const void *view, uint32_t type)
-{
-	uint32_t file;
-
-	return view_class(type < view_events(view) ? view_event(view, type, &file) : NULL);
-}
 
 /* One seldom looks for what there is most of. */
 static unsigned int rarest(const struct draw_frame *f, uint32_t mask)
@@ -257,8 +245,7 @@ static unsigned int rarest(const struct draw_frame *f, uint32_t mask)
 static void draw_ticks(struct draw_frame *f, const struct place *at)
 {
 	struct draw_columns *cols = &f->columns;
-	int rc = draw_columns_of_ticks(f->view, at->item->row, at->track, &f->scale, class_of,
-				       f->view, cols);
+	int rc = draw_columns_of_ticks(f->view, at->item->row, at->track, &f->scale, cols);
 
 	if (rc < 0)
 		f->rc = rc;
@@ -289,18 +276,22 @@ static void counter_text(const struct view_row *r, uint32_t value, char *text, s
 		snprintf(text, size, "%.0f MHz", value / 1e3);
 }
 
+/* Where the line of a value is. */
+static int32_t counter_top(const struct place *at, uint32_t value, uint32_t most)
+{
+	return at->y + at->h - (int32_t)((double)(at->h - 2) * value / most + 0.5) - 1;
+}
+
 static void draw_counter(struct draw_frame *f, const struct place *at)
 {
 	const uint32_t area = draw_mix(f->theme.accent, f->theme.row, AREA_PART);
 	struct draw_columns *cols = &f->columns;
-	int rc = draw_columns_of(f->view, at->item->row, at->track, &f->scale, cols);
 	const int32_t bottom = at->y + at->h;
 	int32_t x, w, y, end = 0, before = 0;
 	uint32_t most = 0;
 	char text[32];
 
-	if (rc < 0)
-		f->rc = rc;
+	draw_read_columns(f, at->item->row, at->track);
 	for (size_t i = 0; i < cols->list.n; i++) {
 		struct draw_column *c = &cols->list.at[i];
 
@@ -313,27 +304,19 @@ static void draw_counter(struct draw_frame *f, const struct place *at)
 		return;
 	for (size_t i = 0; i < cols->list.n; i++) {
 		clip(f, &cols->list.at[i], &x, &w);
-		y = bottom - (int32_t)((double)(at->h - 2) * cols->list.at[i].value / most + 0.5) -
-		    1;
+		y = counter_top(at, cols->list.at[i].value, most);
 		picture_rect(f->picture, DRAW_GUTTER + x, y, w, bottom - y, area);
 	}
 	for (size_t i = 0; i < cols->list.n; i++, before = y, end = x + w) {
 		clip(f, &cols->list.at[i], &x, &w);
-		y = bottom - (int32_t)((double)(at->h - 2) * cols->list.at[i].value / most + 0.5) -
-		    1;
+		y = counter_top(at, cols->list.at[i].value, most);
 		picture_rect(f->picture, DRAW_GUTTER + x, y, w, 1, f->theme.accent);
 		if (i && abs(x - end) <= 1)
 			picture_rect(f->picture, DRAW_GUTTER + x, y < before ? y : before, 1,
 				     abs(y - before) + 1, f->theme.accent);
 	}
 	counter_text(&at->item->info, most, text, sizeof(text));
-	picture_text(f->picture,
-		     (struct draw_shape){.x = DRAW_GUTTER - 8,
-					 .y = at->y + at->h / 2,
-					 .h = 10,
-					 .colour = f->theme.dim,
-					 .align = DRAW_RIGHT},
-		     DRAW_GUTTER, text);
+	draw_lane_label(f, at->y + at->h / 2, text);
 }
 
 /* ---- a row ---- */
@@ -341,15 +324,11 @@ static void draw_counter(struct draw_frame *f, const struct place *at)
 /* Over the whole height of the row, for nothing in it is to be trusted there. */
 static void draw_lost(struct draw_frame *f, const struct place *at)
 {
-	struct draw_columns *cols = &f->columns;
-	int rc = draw_columns_of(f->view, at->item->row, at->track, &f->scale, cols);
-
-	if (rc < 0)
-		f->rc = rc;
-	for (size_t i = 0; i < cols->list.n; i++) {
+	draw_read_columns(f, at->item->row, at->track);
+	vec_each (c, &f->columns.list) {
 		int32_t x, w;
 
-		clip(f, &cols->list.at[i], &x, &w);
+		clip(f, c, &x, &w);
 		w = w < 3 ? 3 : w;
 		picture_rect(f->picture, DRAW_GUTTER + x, at->y, w, at->h, f->theme.panel);
 		picture_hatch(f->picture, DRAW_LOST, DRAW_GUTTER + x, at->y, w, at->h,

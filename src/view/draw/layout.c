@@ -10,7 +10,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/pattern.h"
 #include "base/vec.h"
 #include "view/draw/draw.h"
@@ -106,11 +108,10 @@ static int add_wished(struct view *v, const struct wish *w, struct draw_rows *ou
 	int rc = 0;
 
 	for (uint32_t i = 0; i < rows && rc == 0; i++) {
-		struct view_place at;
 		struct view_row r;
 		struct found *f;
 
-		if (!view_row(v, i, &at, &r) || !is_wished(w, &r))
+		if (!view_row(v, i, NULL, &r) || !is_wished(w, &r))
 			continue;
 		f = vec_push(&found);
 		if (f)
@@ -189,6 +190,11 @@ struct candidates {
 	size_t cpus, tasks;
 };
 
+static bool is_task(const struct candidate *c)
+{
+	return c->info.kind == VIEW_TASK_ROW;
+}
+
 /* How much of it is shown. */
 struct folding {
 	bool cpus, tasks;
@@ -203,73 +209,64 @@ void draw_layout_free(struct draw_layout *l)
 
 /* ---- lanes ---- */
 
-static bool has_something(struct draw_frame *f, uint32_t row, uint32_t track)
-{
-	int rc = draw_columns_of(f->view, row, track, &f->scale, &f->columns);
-
-	if (rc < 0)
-		f->rc = rc;
-	return f->columns.list.n > 0;
-}
-
 static void add_lane(struct draw_frame *f, struct draw_item *item, enum draw_lane_kind kind,
-		     int32_t h, const uint32_t *tracks, uint32_t nr)
+		     int32_t h, int64_t track)
 {
-	struct draw_lane *lane = nr ? vec_push(&f->layout.lanes) : NULL;
+	struct draw_lane *lane = track >= 0 ? vec_push(&f->layout.lanes) : NULL;
 
 	if (!lane) {
-		f->rc = nr ? -ENOMEM : f->rc;
+		f->rc = track >= 0 ? -ENOMEM : f->rc;
 		return;
 	}
-	*lane = (struct draw_lane){.kind = kind, .y = item->h, .h = h, .nr = nr};
-	for (uint32_t i = 0; i < nr; i++)
-		lane->tracks[i] = tracks[i];
+	*lane = (struct draw_lane){
+		.kind = kind, .y = item->h, .h = h, .tracks = {(uint32_t)track}, .nr = 1};
 	item->nr_lanes++;
 	item->h += h + 1;
 }
 
-/* The track of a kind and depth; false: there is none. */
-static bool find_track(const struct view_row *r, enum view_track_kind kind, uint32_t depth,
-		       uint32_t *track)
+/* What ran or its state; states lie below what runs. */
+static bool add_main(struct draw_frame *f, struct draw_item *item)
 {
-	for (uint32_t i = 0; i < r->nr_tracks; i++)
-		if (r->tracks[i].kind == kind && r->tracks[i].depth == depth) {
-			*track = i;
-			return true;
-		}
-	return false;
+	const int64_t state = view_row_track(&item->info, VIEW_STATE, 0);
+	const int64_t running = view_row_track(&item->info, VIEW_RUNNING, 0);
+
+	add_lane(f, item, DRAW_MAIN, MAIN_H, state >= 0 ? state : running);
+	if (state >= 0 && running >= 0 && item->nr_lanes) {
+		struct draw_lane *lane = &f->layout.lanes.at[item->lane];
+
+		lane->tracks[lane->nr++] = (uint32_t)running;
+	}
+	return state >= 0 || running >= 0;
 }
 
 static void add_nested(struct draw_frame *f, struct draw_item *item)
 {
 	static const enum view_track_kind kinds[] = {VIEW_IRQ, VIEW_SOFTIRQ, VIEW_SYSCALL,
 						     VIEW_CALL};
-	uint32_t track;
 
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-		for (uint32_t depth = 0; depth < MOST_NESTED; depth++)
-			if (find_track(&item->info, kinds[k], depth, &track) &&
-			    has_something(f, item->row, track))
-				add_lane(f, item, DRAW_NESTED, NESTED_H, &track, 1);
+	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
+		for (uint32_t depth = 0; depth < MOST_NESTED; depth++) {
+			const int64_t track = view_row_track(&item->info, kinds[k], depth);
+
+			if (track >= 0 && draw_read_columns(f, item->row, (uint32_t)track))
+				add_lane(f, item, DRAW_NESTED, NESTED_H, track);
+		}
 }
 
 static void add_lanes(struct draw_frame *f, struct draw_item *item, bool folded)
 {
-	uint32_t tracks[2] = {0}, nr = 0;
+	const int64_t ticks = view_row_track(&item->info, VIEW_EVENTS, 0);
+	const int64_t counter = view_row_track(&item->info, VIEW_COUNTER, 0);
 
 	item->h = 1;
 	item->lane = f->layout.lanes.n;
-	nr += find_track(&item->info, VIEW_STATE, 0, &tracks[nr]);
-	nr += find_track(&item->info, VIEW_RUNNING, 0, &tracks[nr]);
-	add_lane(f, item, DRAW_MAIN, MAIN_H, tracks, nr);
-	if (!folded || !nr)
+	if (!add_main(f, item) || !folded)
 		add_nested(f, item);
-	nr = find_track(&item->info, VIEW_EVENTS, 0, tracks);
-	add_lane(f, item, DRAW_TICKS, item->nr_lanes ? TICKS_H : MAIN_H, tracks, nr);
-	nr = find_track(&item->info, VIEW_COUNTER, 0, tracks);
-	if (nr && (!folded || !item->nr_lanes) && has_something(f, item->row, tracks[0]))
-		add_lane(f, item, DRAW_COUNTER, item->nr_lanes ? COUNTER_H : COUNTER_ALONE, tracks,
-			 nr);
+	add_lane(f, item, DRAW_TICKS, item->nr_lanes ? TICKS_H : MAIN_H, ticks);
+	if (counter >= 0 && (!folded || !item->nr_lanes) &&
+	    draw_read_columns(f, item->row, (uint32_t)counter))
+		add_lane(f, item, DRAW_COUNTER, item->nr_lanes ? COUNTER_H : COUNTER_ALONE,
+			 counter);
 	item->h += GAP;
 }
 
@@ -320,7 +317,7 @@ static bool whole(const struct draw_frame *f)
 /* A task that did nothing in the range: at most it slept. */
 static bool is_away(const struct draw_frame *f, const struct candidate *c)
 {
-	return c->info.kind == VIEW_TASK_ROW && !c->ran &&
+	return is_task(c) && !c->ran &&
 	       (c->info.first > c->info.last || c->info.first + c->at.shift >= f->o->until ||
 		c->info.last + c->at.shift < f->o->since);
 }
@@ -328,16 +325,16 @@ static bool is_away(const struct draw_frame *f, const struct candidate *c)
 static int add_candidate(struct draw_frame *f, struct candidates *all, uint32_t row)
 {
 	struct candidate c = {.row = row, .group = ALONE}, *slot;
-	uint32_t track;
+	int64_t track;
 	int rc = 0;
 
 	if (!view_row(f->view, row, &c.at, &c.info))
 		return 0;
 	c.ran = c.info.busy;
-	if (!whole(f) && c.info.kind == VIEW_TASK_ROW &&
-	    find_track(&c.info, VIEW_RUNNING, 0, &track))
-		rc = draw_covered(f->view, row, track, f->o->since, f->o->until, &f->columns.tile,
-				  &c.ran);
+	track = view_row_track(&c.info, VIEW_RUNNING, 0);
+	if (!whole(f) && is_task(&c) && track >= 0)
+		rc = draw_covered(f->view, row, (uint32_t)track, f->o->since, f->o->until,
+				  &f->columns.tile, &c.ran);
 	if (rc == 0 && is_away(f, &c))
 		return 0;
 	slot = rc < 0 ? NULL : vec_push(all);
@@ -345,52 +342,46 @@ static int add_candidate(struct draw_frame *f, struct candidates *all, uint32_t 
 		return rc < 0 ? rc : -ENOMEM;
 	*slot = c;
 	all->cpus += c.info.kind == VIEW_CPU_ROW;
-	all->tasks += c.info.kind == VIEW_TASK_ROW;
+	all->tasks += is_task(&c);
 	return 0;
 }
 
-static int order(uint64_t a, uint64_t b)
+/* By the first of n numbers that differs. */
+static int order(const uint64_t *a, const uint64_t *b, size_t n)
 {
-	return (a > b) - (a < b);
+	for (size_t i = 0; i < n; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
 }
 
 /* Tasks last, the busiest first. */
 static int by_busy(const void *pa, const void *pb)
 {
 	const struct candidate *a = pa, *b = pb;
-	int d = (a->info.kind == VIEW_TASK_ROW) - (b->info.kind == VIEW_TASK_ROW);
+	const uint64_t x[] = {is_task(a), b->ran, b->info.events, (uint64_t)a->info.number};
+	const uint64_t y[] = {is_task(b), a->ran, a->info.events, (uint64_t)b->info.number};
 
-	if (!d)
-		d = order(b->ran, a->ran);
-	if (!d)
-		d = order(b->info.events, a->info.events);
-	return d ? d : order((uint64_t)a->info.number, (uint64_t)b->info.number);
+	return order(x, y, ARRAY_SIZE(x));
 }
 
 /* Files and buffers one after the other; in each CPUs, counters, tasks. */
 static int by_place(const void *pa, const void *pb)
 {
-	static const int kinds[] = {
+	static const unsigned char kinds[] = {
 		[VIEW_CPU_ROW] = 0, [VIEW_COUNTER_ROW] = 1, [VIEW_TASK_ROW] = 2};
 	const struct candidate *a = pa, *b = pb;
-	int d = order(a->at.file_number, b->at.file_number);
+	const uint64_t x[] = {a->at.file_number, a->info.buffer, kinds[a->info.kind], a->group,
+			      is_task(a) ? a->rank : (uint64_t)a->info.number};
+	const uint64_t y[] = {b->at.file_number, b->info.buffer, kinds[b->info.kind], b->group,
+			      is_task(b) ? b->rank : (uint64_t)b->info.number};
 
-	if (!d)
-		d = order(a->info.buffer, b->info.buffer);
-	if (!d)
-		d = kinds[a->info.kind] - kinds[b->info.kind];
-	if (!d)
-		d = order(a->group, b->group);
-	if (!d && a->info.kind == VIEW_TASK_ROW)
-		return order(a->rank, b->rank);
-	return d ? d : order((uint64_t)a->info.number, (uint64_t)b->info.number);
+	return order(x, y, ARRAY_SIZE(x));
 }
 
 static int64_t process_of(const struct candidate *c)
 {
-	return c->info.kind != VIEW_TASK_ROW ? -1
-	       : c->info.tgid >= 0	     ? c->info.tgid
-					     : c->info.number;
+	return !is_task(c) ? -1 : c->info.tgid >= 0 ? c->info.tgid : c->info.number;
 }
 
 static bool same_process(const struct candidate *a, const struct candidate *b)
@@ -402,13 +393,10 @@ static bool same_process(const struct candidate *a, const struct candidate *b)
 static int by_process(const void *pa, const void *pb)
 {
 	const struct candidate *a = pa, *b = pb;
-	int d = order(a->at.file_number, b->at.file_number);
+	const uint64_t x[] = {a->at.file_number, a->info.buffer, (uint64_t)process_of(a), a->rank};
+	const uint64_t y[] = {b->at.file_number, b->info.buffer, (uint64_t)process_of(b), b->rank};
 
-	if (!d)
-		d = order(a->info.buffer, b->info.buffer);
-	if (!d)
-		d = order((uint64_t)process_of(a), (uint64_t)process_of(b));
-	return d ? d : order(a->rank, b->rank);
+	return order(x, y, ARRAY_SIZE(x));
 }
 
 /* Tasks of processes that have several, or of which the first one is not there. */
@@ -421,7 +409,7 @@ static void find_groups(struct candidates *all)
 		for (end = i; end < all->n && same_process(&all->at[i], &all->at[end]); end++)
 			threads |= process_of(&all->at[end]) != all->at[end].info.number;
 		for (size_t k = i; k < end; k++)
-			if (threads && all->at[k].info.kind == VIEW_TASK_ROW)
+			if (threads && is_task(&all->at[k]))
 				all->at[k].group = all->at[i].rank;
 	}
 }
@@ -459,25 +447,23 @@ static bool same_place(const struct candidate *a, const struct candidate *b)
 static void add_place_heading(struct draw_frame *f, const struct candidate *c)
 {
 	const struct dat_buffer *b = c->at.file->trace->buffers[c->info.buffer].data;
-	const char *slash = strrchr(c->at.file->path, '/');
 	char title[128];
 
-	snprintf(title, sizeof(title), "%.80s%s%.40s", slash ? slash + 1 : c->at.file->path,
+	snprintf(title, sizeof(title), "%.80s%s%.40s", file_name_of(c->at.file->path),
 		 *b->name ? ", " : "", b->name);
 	add_heading(f, title, 0, 0);
 }
 
 static bool same_part(const struct candidate *a, const struct candidate *b)
 {
-	return (a->info.kind == VIEW_TASK_ROW) == (b->info.kind == VIEW_TASK_ROW) &&
-	       a->group == b->group;
+	return is_task(a) == is_task(b) && a->group == b->group;
 }
 
 /* How many of the candidates of this place and part there are, and how many are shown. */
 static void count(const struct candidates *all, size_t from, const struct folding *how, size_t *n,
 		  size_t *shown)
 {
-	const bool tasks = all->at[from].info.kind == VIEW_TASK_ROW;
+	const bool tasks = is_task(&all->at[from]);
 
 	*n = *shown = 0;
 	for (size_t i = from; i < all->n; i++) {
@@ -513,7 +499,6 @@ static void begin_part(struct draw_frame *f, const struct candidates *all, size_
 		       const struct folding *how)
 {
 	const struct candidate *c = &all->at[i], *last = i ? c - 1 : NULL;
-	const bool task = c->info.kind == VIEW_TASK_ROW;
 	const bool many = !same_place(&all->at[0], &all->at[all->n - 1]);
 	const bool new_place = !last || !same_place(c, last);
 	size_t n, shown;
@@ -523,7 +508,7 @@ static void begin_part(struct draw_frame *f, const struct candidates *all, size_
 	if (!new_place && same_part(last, c))
 		return;
 	count(all, i, how, &n, &shown);
-	if (shown && task)
+	if (shown && is_task(c))
 		add_tasks_heading(f, all, i, shown, n);
 	else if (shown)
 		add_heading(f, "CPUs", shown, n);
@@ -544,11 +529,10 @@ static int32_t build(struct draw_frame *f, const struct candidates *all, const s
 	f->layout.items.n = f->layout.lanes.n = 0;
 	for (size_t i = 0; i < all->n; i++) {
 		const struct candidate *c = &all->at[i];
-		const bool task = c->info.kind == VIEW_TASK_ROW;
 
 		begin_part(f, all, i, how);
-		if (!task || c->rank < how->most)
-			add_row(f, c, task ? how->tasks : how->cpus);
+		if (!is_task(c) || c->rank < how->most)
+			add_row(f, c, is_task(c) ? how->tasks : how->cpus);
 	}
 	return place(&f->layout);
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/safe.h"
 #include "base/utf8.h"
 #include "base/vec.h"
@@ -30,31 +31,29 @@ void picture_free(struct picture *p)
 	buf_free(&p->texts);
 }
 
-static struct draw_shape *add(struct picture *p, struct draw_shape shape)
+/* What has no area is left out. */
+static void add(struct picture *p, struct draw_shape shape)
 {
-	struct draw_shape *s = vec_push(&p->shapes);
+	struct draw_shape *s;
 
+	if (shape.w <= 0 || shape.h <= 0)
+		return;
+	s = vec_push(&p->shapes);
 	if (s)
 		*s = shape;
 	else
 		p->failed = true;
-	return s;
 }
 
 void picture_rect(struct picture *p, int32_t x, int32_t y, int32_t w, int32_t h, uint32_t colour)
 {
-	if (w > 0 && h > 0)
-		add(p,
-		    (struct draw_shape){
-			    .kind = DRAW_RECT, .x = x, .y = y, .w = w, .h = h, .colour = colour});
+	picture_hatch(p, DRAW_RECT, x, y, w, h, colour);
 }
 
 void picture_hatch(struct picture *p, enum draw_kind kind, int32_t x, int32_t y, int32_t w,
 		   int32_t h, uint32_t colour)
 {
-	if (w > 0 && h > 0)
-		add(p, (struct draw_shape){
-			       .kind = kind, .x = x, .y = y, .w = w, .h = h, .colour = colour});
+	add(p, (struct draw_shape){.kind = kind, .x = x, .y = y, .w = w, .h = h, .colour = colour});
 }
 
 /* What can be shown of a text of strangers: one line without control characters. */
@@ -134,9 +133,9 @@ static void put_escaped(struct buf *b, const char *s)
 		} words[] = {{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}};
 		size_t i = 0;
 
-		while (i < sizeof(words) / sizeof(words[0]) && words[i].c != *s)
+		while (i < ARRAY_SIZE(words) && words[i].c != *s)
 			i++;
-		if (i < sizeof(words) / sizeof(words[0])) {
+		if (i < ARRAY_SIZE(words)) {
 			buf_puts(b, words[i].word);
 		} else if (strncmp(s, "\xef\xbf\xbe", 3) == 0 ||
 			   strncmp(s, "\xef\xbf\xbf", 3) == 0) {

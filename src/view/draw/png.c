@@ -13,6 +13,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/array.h"
 #include "base/utf8.h"
 #include "view/draw/draw.h"
 
@@ -142,9 +143,9 @@ static const struct draw_glyph unknown = {"0e0s8s8e0e", 8};
 
 struct draw_glyph draw_glyph(uint32_t character)
 {
-	if (character >= FIRST && character - FIRST < sizeof(ascii) / sizeof(ascii[0]))
+	if (character >= FIRST && character - FIRST < ARRAY_SIZE(ascii))
 		return ascii[character - FIRST];
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (others[i].character == character)
 			return others[i].glyph;
 	return unknown;
@@ -154,13 +155,11 @@ struct draw_glyph draw_glyph(uint32_t character)
 uint32_t draw_character(const char **text)
 {
 	const unsigned char *p = (const unsigned char *)*text;
-	const size_t n = *p < 0x80 ? 0 : utf8_len(p, strnlen(*text, 4));
-	uint32_t c = n ? *p & (0x7fu >> n) : *p;
+	size_t n;
+	const uint32_t c = utf8_decode(p, strnlen(*text, UTF8_MOST), &n);
 
-	for (size_t i = 1; i < n; i++)
-		c = c << 6 | (p[i] & 0x3f);
 	*text += n ? n : *p != '\0';
-	return c;
+	return n ? c : *p;
 }
 
 int32_t draw_text_width(const char *text, int32_t size)

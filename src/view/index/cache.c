@@ -29,16 +29,12 @@ static void put_u8(struct buf *to, uint8_t v)
 
 static void put_u32(struct buf *to, uint32_t v)
 {
-	const uint8_t bytes[] = {(uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16),
-				 (uint8_t)(v >> 24)};
-
-	buf_put(to, bytes, sizeof(bytes));
+	buf_uint(to, v, 4, false);
 }
 
 static void put_u64(struct buf *to, uint64_t v)
 {
-	put_u32(to, (uint32_t)v);
-	put_u32(to, (uint32_t)(v >> 32));
+	buf_uint(to, v, 8, false);
 }
 
 static void put_text(struct buf *to, const char *text)
@@ -46,7 +42,7 @@ static void put_text(struct buf *to, const char *text)
 	buf_put(to, text, strlen(text) + 1);
 }
 
-static void put_types(const struct types *t, struct buf *to)
+static void put_types(const struct event_types *t, struct buf *to)
 {
 	put_u32(to, t->nr);
 	put_u32(to, t->n);
@@ -170,7 +166,7 @@ bool cache_put_tables(struct view_index *x, struct buf *to)
 
 static bool get_types(struct view_index *x, struct cursor *c)
 {
-	struct types *t = &x->types;
+	struct event_types *t = &x->types;
 	uint32_t n;
 
 	if (cursor_u32(c) != t->nr)
@@ -190,7 +186,7 @@ static bool get_types(struct view_index *x, struct cursor *c)
 static bool get_places(struct view_index *x, struct cursor *c)
 {
 	for (uint32_t n = cursor_u32(c); n > 0 && !cursor_failed(c); n--) {
-		struct place *p = vec_push(&x->places);
+		struct record_place *p = vec_push(&x->places);
 
 		if (!p)
 			return false;
@@ -387,7 +383,8 @@ static bool check_track(struct view_index *x, const struct track *t)
 	return good;
 }
 
-bool cache_check_store(struct view_index *x)
+/* Checks the sums of all blocks, and so reads the whole store. */
+static bool check_store(struct view_index *x)
 {
 	bool good = true;
 
@@ -438,76 +435,73 @@ static uint64_t sum_options(const struct spur_trace *t)
 	return store_sum(sum, &t->opt.raw_ts, sizeof(t->opt.raw_ts));
 }
 
-bool cache_identify(const struct spur_trace *t, struct identity *id)
+/* False if the trace is no regular file, or still changes. */
+static bool identify(const struct spur_trace *t, struct cache_identity *id)
 {
 	struct stat st;
 
 	if (!t->dat || t->dat->unfinished || fstat(t->dat->fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return false;
-	*id = (struct identity){.size = (uint64_t)st.st_size,
-				.inode = st.st_ino,
-				.seconds = (uint64_t)st.st_mtim.tv_sec,
-				.nanoseconds = (uint64_t)st.st_mtim.tv_nsec,
-				.options = sum_options(t)};
+	*id = (struct cache_identity){.size = (uint64_t)st.st_size,
+				      .inode = st.st_ino,
+				      .seconds = (uint64_t)st.st_mtim.tv_sec,
+				      .nanoseconds = (uint64_t)st.st_mtim.tv_nsec,
+				      .options = sum_options(t)};
 	return sum_ends(t->dat, id->size, &id->ends);
 }
 
-char *cache_path(const char *folder, const struct identity *id)
+/*
+ * "FOLDER/NUMBER.view", which the caller frees; NULL if indexes are not stored, or without memory.
+ */
+static char *kept_path(const struct view_index *x, struct cache_identity *id)
 {
 	char *path;
 
-	return asprintf(&path, "%s/%016llx" SUFFIX, folder,
-			(unsigned long long)store_sum(0, id, sizeof(*id))) < 0
-		       ? NULL
-		       : path;
+	if (!x->cache || !identify(x->trace, id) ||
+	    asprintf(&path, "%s/%016llx" SUFFIX, x->cache,
+		     (unsigned long long)store_sum(0, id, sizeof(*id))) < 0)
+		return NULL;
+	return path;
 }
 
 /* ---- header ---- */
 
-static void put_number(struct buf *to, uint64_t v)
-{
-	for (int i = 0; i < 8; i++)
-		buf_putc(to, (char)(v >> 8 * i));
-}
+/* The numbers of a header after that of the format, in order. */
+#define HEADER_NUMBERS 9
+_Static_assert(sizeof(struct cache_header) == HEADER_NUMBERS * sizeof(uint64_t),
+	       "a header is nothing but these numbers");
 
 void cache_put_header(const struct cache_header *h, struct buf *to)
 {
-	const uint64_t numbers[] = {CACHE_FORMAT,
-				    h->trace.size,
-				    h->trace.inode,
-				    h->trace.seconds,
-				    h->trace.nanoseconds,
-				    h->trace.ends,
-				    h->trace.options,
-				    h->tables,
-				    h->sum,
-				    h->store};
+	uint64_t numbers[HEADER_NUMBERS];
 
+	memcpy(numbers, h, sizeof(numbers));
 	buf_puts(to, CACHE_MAGIC);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		put_number(to, numbers[i]);
+	put_u64(to, CACHE_FORMAT);
+	for (size_t i = 0; i < HEADER_NUMBERS; i++)
+		put_u64(to, numbers[i]);
 	buf_fill(to, 0, CACHE_HEADER - to->len);
 }
 
 bool cache_get_header(struct cursor *c, struct cache_header *h)
 {
 	const uint8_t *magic = cursor_bytes(c, strlen(CACHE_MAGIC));
-	uint64_t format;
+	uint64_t format, numbers[HEADER_NUMBERS];
 
 	if (!magic || memcmp(magic, CACHE_MAGIC, strlen(CACHE_MAGIC)) != 0)
 		return false;
 	format = cursor_u64(c);
-	h->trace.size = cursor_u64(c);
-	h->trace.inode = cursor_u64(c);
-	h->trace.seconds = cursor_u64(c);
-	h->trace.nanoseconds = cursor_u64(c);
-	h->trace.ends = cursor_u64(c);
-	h->trace.options = cursor_u64(c);
-	h->tables = cursor_u64(c);
-	h->sum = cursor_u64(c);
-	h->store = cursor_u64(c);
+	for (size_t i = 0; i < HEADER_NUMBERS; i++)
+		numbers[i] = cursor_u64(c);
+	memcpy(h, numbers, sizeof(numbers));
 	return !cursor_failed(c) && format == CACHE_FORMAT && h->tables <= CACHE_LIMIT &&
 	       h->store <= MOST_TIME;
+}
+
+/* The offset of the store in the file. */
+static uint64_t store_at(const struct cache_header *h)
+{
+	return (CACHE_HEADER + h->tables + 4095) & ~4095ull;
 }
 
 /* ---- keeping ---- */
@@ -541,7 +535,7 @@ static void tidy(const char *folder)
 		closedir(d);
 }
 
-static int fill_file(struct view_index *x, int fd, const struct identity *id, uint64_t *base)
+static int fill_file(struct view_index *x, int fd, const struct cache_identity *id, uint64_t *base)
 {
 	struct buf body, header;
 	int rc = -ENOMEM;
@@ -555,7 +549,7 @@ static int fill_file(struct view_index *x, int fd, const struct identity *id, ui
 					       .store = x->store.size};
 
 		cache_put_header(&h, &header);
-		*base = cache_store_at(&h);
+		*base = store_at(&h);
 		rc = file_write_at(fd, header.data, header.len, 0, NULL);
 		rc = rc < 0 ? rc : file_write_at(fd, body.data, body.len, CACHE_HEADER, NULL);
 		rc = rc < 0 ? rc : store_copy(&x->store, fd, *base);
@@ -571,14 +565,12 @@ static int fill_file(struct view_index *x, int fd, const struct identity *id, ui
 void cache_write(struct view_index *x)
 {
 	struct newfile file;
-	struct identity id;
+	struct cache_identity id;
 	uint64_t base;
 	char *path;
 	int fd = -1;
 
-	if (!x->cache || !cache_identify(x->trace, &id))
-		return;
-	path = cache_path(x->cache, &id);
+	path = kept_path(x, &id);
 	if (path)
 		fd = newfile_create(&file, path, NULL);
 	free(path);
@@ -596,12 +588,10 @@ void cache_write(struct view_index *x)
 
 void cache_drop(const struct view_index *x)
 {
-	struct identity id;
+	struct cache_identity id;
 	char *path;
 
-	if (!x->cache || !cache_identify(x->trace, &id))
-		return;
-	path = cache_path(x->cache, &id);
+	path = kept_path(x, &id);
 	if (path)
 		unlink(path);
 	free(path);
@@ -614,23 +604,17 @@ static bool read_bytes(int fd, uint8_t *to, size_t len, uint64_t at)
 	return file_read_at(fd, to, len, at) == (int64_t)len;
 }
 
-static bool same_trace(const struct identity *a, const struct identity *b)
-{
-	return a->size == b->size && a->inode == b->inode && a->seconds == b->seconds &&
-	       a->nanoseconds == b->nanoseconds && a->ends == b->ends && a->options == b->options;
-}
-
-/* Its tables, checked, which the caller frees; NULL: it is not what is looked for. */
-static uint8_t *read_tables(int fd, const struct identity *id, struct cache_header *h)
+/* Reads and checks the tables, which the caller frees; NULL if the file does not match. */
+static uint8_t *read_tables(int fd, const struct cache_identity *id, struct cache_header *h)
 {
 	uint8_t head[CACHE_HEADER], *bytes;
 	struct cursor c = cursor_over(head, sizeof(head), false);
 	struct stat st;
 
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !read_bytes(fd, head, sizeof(head), 0) ||
-	    !cache_get_header(&c, h) || !same_trace(&h->trace, id) ||
+	    !cache_get_header(&c, h) || memcmp(&h->trace, id, sizeof(*id)) != 0 ||
 	    (uint64_t)st.st_size < CACHE_HEADER + h->tables ||
-	    (uint64_t)st.st_size < cache_store_at(h) + h->store)
+	    (uint64_t)st.st_size < store_at(h) + h->store)
 		return NULL;
 	bytes = malloc(h->tables + 1);
 	if (bytes && (!read_bytes(fd, bytes, h->tables, CACHE_HEADER) ||
@@ -644,15 +628,13 @@ static uint8_t *read_tables(int fd, const struct identity *id, struct cache_head
 int cache_read(struct view_index *x)
 {
 	struct cache_header h;
-	struct identity id;
+	struct cache_identity id;
 	uint8_t *bytes;
 	struct cursor c;
 	char *path;
 	int fd = -1, rc = 0;
 
-	if (!x->cache || !cache_identify(x->trace, &id))
-		return 0;
-	path = cache_path(x->cache, &id);
+	path = kept_path(x, &id);
 	if (path)
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	free(path);
@@ -666,10 +648,10 @@ int cache_read(struct view_index *x)
 	}
 	if (rc == 1) {
 		store_free(&x->store);
-		store_over(&x->store, fd, cache_store_at(&h), h.store);
-		/* The one that is not used for long goes first. */
+		store_over(&x->store, fd, store_at(&h), h.store);
+		/* Notes the use: the least recently used file is removed first. */
 		(void)!futimens(fd, NULL);
-		if (h.store <= CACHE_SMALL && !cache_check_store(x))
+		if (h.store <= CACHE_SMALL && !check_store(x))
 			rc = -EBADMSG;
 	} else {
 		close(fd);

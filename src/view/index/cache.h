@@ -25,34 +25,22 @@
 #define CACHE_LIMIT  ((size_t)1 << 30) /* bytes of tables */
 #define CACHE_SMALL  (64u << 20)       /* bytes of a store that is checked at once */
 
-/* What must be the same for a kept index to be that of a trace. */
-struct identity {
+/* What must be equal for a stored index to belong to a trace. */
+struct cache_identity {
 	uint64_t size, inode, seconds, nanoseconds;
 	uint64_t ends;	  /* of the file: a sum over its first and last bytes */
 	uint64_t options; /* the options that affect times, and the program's version */
 };
 
 struct cache_header {
-	struct identity trace;
+	struct cache_identity trace;
 	uint64_t tables; /* bytes */
 	uint64_t sum;	 /* of the tables */
 	uint64_t store;	 /* bytes */
 };
 
-/* False when the trace is no file that stays as it is. */
-bool cache_identify(const struct spur_trace *t, struct identity *id);
-
-/* "FOLDER/NUMBER.view", which the caller frees; NULL without memory. */
-char *cache_path(const char *folder, const struct identity *id);
-
 void cache_put_header(const struct cache_header *h, struct buf *to);
 bool cache_get_header(struct cursor *c, struct cache_header *h);
-
-/* Where the store begins in the file. */
-static inline uint64_t cache_store_at(const struct cache_header *h)
-{
-	return (CACHE_HEADER + h->tables + 4095) & ~4095ull;
-}
 
 /* ---- the tables ---- */
 
@@ -61,8 +49,5 @@ bool cache_put_tables(struct view_index *x, struct buf *to);
 
 /* Fills a prepared index from tables. False if they belong to another trace, or are wrong. */
 bool cache_get_tables(struct view_index *x, struct cursor *c);
-
-/* Whether all blocks are what they were. Reads all of the store. */
-bool cache_check_store(struct view_index *x);
 
 #endif

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/vec.h"
 #include "table/calls.h"
 #include "table/sched.h"
 #include "table/spans.h"
@@ -15,227 +17,6 @@
 #define MOST_LOADS   24	  /* waiting loads; with more, the walking thread does the work itself */
 #define HELP_EVERY   2048 /* records between two checks for work that other threads wait for */
 #define CHANGE_EVERY 16	  /* loads between two changes of the generation */
-
-/* ---- rows of tables become facts ---- */
-
-static uint32_t buffer_of(struct collector *g, const char *name)
-{
-	const struct spur_trace *t = g->x->trace;
-
-	if (name != g->buffer_name) {
-		g->buffer_name = name;
-		for (g->buffer = 0; g->buffer + 1 < t->nr_buffers; g->buffer++)
-			if (t->buffers[g->buffer].data->name == name)
-				break;
-	}
-	return g->buffer;
-}
-
-static uint16_t flags_of(enum row_open open)
-{
-	return (uint16_t)((open & ROW_OPEN_START ? VIEW_OPEN_START : 0) |
-			  (open & ROW_OPEN_END ? VIEW_OPEN_END : 0));
-}
-
-static int32_t small(int64_t number)
-{
-	return number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
-}
-
-static bool can_run(const struct state_row *s)
-{
-	return s->state == RUN_RUNNING || s->state == RUN_RUNNABLE;
-}
-
-static enum view_state state_of(const struct state_row *s)
-{
-	static const enum view_state states[] = {
-		[RUN_UNKNOWN] = VIEW_UNKNOWN,	[RUN_RUNNING] = VIEW_RUNNABLE,
-		[RUN_RUNNABLE] = VIEW_RUNNABLE, [RUN_SLEEPING] = VIEW_SLEEPING,
-		[RUN_BLOCKED] = VIEW_BLOCKED,	[RUN_STOPPED] = VIEW_STOPPED,
-		[RUN_DEAD] = VIEW_DEAD,
-	};
-
-	return s->reason == state_preempted ? VIEW_PREEMPTED : states[s->state];
-}
-
-static uint16_t state_flags(const struct state_row *s)
-{
-	return flags_of(s->open) | (can_run(s) ? FACT_ACTIVE : 0) |
-	       (s->state == RUN_RUNNING ? FACT_RUNNING : 0);
-}
-
-/* Most states begin where another one of the same task has just ended. */
-static void on_begin(struct collector *g, const struct state_row *s)
-{
-	struct fact *f = collector_last_fact(g);
-
-	if (!can_run(s))
-		return;
-	if (f && f->kind == A_STATE && f->pid == s->pid && f->ts + (uint64_t)f->dur == s->ts &&
-	    !(f->flags & FACT_NEXT)) {
-		f->flags |= FACT_NEXT;
-		return;
-	}
-	f = collector_fact(g);
-	if (f)
-		*f = (struct fact){.kind = A_BEGIN, .ts = s->ts, .buffer = buffer_of(g, s->buffer)};
-}
-
-static void on_unknown(struct collector *g, const struct state_row *s)
-{
-	struct fact *f = collector_fact(g);
-
-	if (f)
-		*f = (struct fact){.kind = AN_UNKNOWN,
-				   .ts = s->ts,
-				   .dur = s->dur,
-				   .cpu = small(s->cpu),
-				   .buffer = buffer_of(g, s->buffer)};
-}
-
-static void on_state(void *collector, const void *row)
-{
-	const struct state_row *s = row;
-	struct fact *f;
-
-	if (s->phase != STATE_ENDS) {
-		(s->phase == STATE_BEGINS ? on_begin : on_unknown)(collector, s);
-		return;
-	}
-	f = collector_fact(collector);
-	if (f)
-		*f = (struct fact){.kind = A_STATE,
-				   .ts = s->ts,
-				   .dur = s->dur,
-				   .comm = s->comm,
-				   .pid = small(s->pid),
-				   .cpu = small(s->cpu),
-				   .number = small(s->waker),
-				   .state = (uint8_t)state_of(s),
-				   .flags = state_flags(s),
-				   .buffer = buffer_of(collector, s->buffer)};
-}
-
-static void on_irq(void *collector, const void *row)
-{
-	const struct irq_row *q = row;
-	struct fact *f = collector_fact(collector);
-
-	if (f)
-		*f = (struct fact){.kind = AN_IRQ,
-				   .ts = q->ts,
-				   .dur = q->dur,
-				   .name = q->name,
-				   .cpu = small(q->cpu),
-				   .number = (int32_t)q->depth,
-				   .flags = flags_of(q->open),
-				   .buffer = buffer_of(collector, q->buffer)};
-}
-
-static void on_softirq(void *collector, const void *row)
-{
-	const struct softirq_row *s = row;
-	struct fact *f = collector_fact(collector);
-
-	if (f)
-		*f = (struct fact){.kind = A_SOFTIRQ,
-				   .ts = s->ts,
-				   .dur = s->dur,
-				   .name = s->name,
-				   .cpu = small(s->cpu),
-				   .flags = flags_of(s->open),
-				   .buffer = buffer_of(collector, s->buffer)};
-}
-
-static void on_syscall(void *collector, const void *row)
-{
-	const struct syscall_row *s = row;
-	struct fact *f = collector_fact(collector);
-
-	if (f)
-		*f = (struct fact){.kind = A_SYSCALL,
-				   .ts = s->ts,
-				   .dur = s->dur,
-				   .name = s->name,
-				   .pid = small(s->pid),
-				   .number = small(s->nr),
-				   .flags = flags_of(s->open),
-				   .buffer = buffer_of(collector, s->buffer)};
-}
-
-static void on_call(void *collector, const void *row)
-{
-	const struct call_row *k = row;
-	struct fact *f = collector_fact(collector);
-
-	if (f)
-		*f = (struct fact){.kind = A_CALL,
-				   .ts = k->ts,
-				   .dur = k->dur,
-				   .name = k->func,
-				   .pid = small(k->pid),
-				   .cpu = small(k->cpu),
-				   .number = k->depth < 0	     ? 0
-					     : k->depth < MOST_DEPTH ? (int32_t)k->depth
-								     : MOST_DEPTH,
-				   .flags = flags_of(k->open),
-				   .buffer = buffer_of(collector, k->buffer)};
-}
-
-static void on_frequency(void *collector, struct event *e, const struct spur_record *r)
-{
-	struct collector *g = collector;
-	const struct events *ev = g->x->trace->events;
-	uint64_t cpu, state;
-	struct fact *f;
-
-	if (!g->frequency.cpu) {
-		g->frequency.cpu = event_field_find(e, "cpu_id");
-		g->frequency.state = event_field_find(e, "state");
-	}
-	if (!g->frequency.cpu || !g->frequency.state ||
-	    !field_number(ev, g->frequency.cpu, r, &cpu) ||
-	    !field_number(ev, g->frequency.state, r, &state) || cpu > INT32_MAX)
-		return;
-	f = collector_fact(g);
-	if (f)
-		*f = (struct fact){.kind = A_FREQUENCY,
-				   .ts = r->ts,
-				   .dur = state < UINT32_MAX ? (int64_t)state : UINT32_MAX,
-				   .cpu = (int32_t)cpu,
-				   .buffer = r->buffer};
-}
-
-static const struct {
-	unsigned int builder;
-	const struct table *table;
-	void (*row)(void *collector, const void *row);
-} takes[] = {
-	{BUILT_OF_STATES, &states_both_table, on_state},
-	{BUILT_OF_SPANS, &irqs_table, on_irq},
-	{BUILT_OF_SPANS, &softirqs_table, on_softirq},
-	{BUILT_OF_SPANS, &syscalls_table, on_syscall},
-	{BUILT_OF_CALLS, &calls_table, on_call},
-};
-
-int collector_tables(struct collector *g, struct spur_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < sizeof(takes) / sizeof(takes[0]); i++) {
-		if (takes[i].builder != g->number || !index_has_rows(g->x, takes[i].table))
-			continue;
-		feed_add(g->feed, takes[i].table, takes[i].row, g);
-		g->any = true;
-	}
-	if (rc == 0 && g->number == BUILT_OF_SPANS &&
-	    index_has_event(g->x, "power", "cpu_frequency")) {
-		feed_watch(g->feed, "power:cpu_frequency", on_frequency, g);
-		g->any = true;
-	}
-	return rc;
-}
 
 /* ---- loads ---- */
 
@@ -328,7 +109,7 @@ static void hand_on(struct collector *g)
 	pthread_mutex_unlock(&g->lock);
 }
 
-/* An empty load: a new one, or one that this thread has put into the tracks itself. */
+/* Gets an empty load: a new one, or one that this thread has added to the tracks itself. */
 static bool start_load(struct collector *g)
 {
 	g->filling = new_load(g);
@@ -345,7 +126,8 @@ static bool start_load(struct collector *g)
 	return g->filling != NULL;
 }
 
-struct fact *collector_fact(struct collector *g)
+/* The place of the next fact; NULL without memory. */
+static struct fact *next_fact(struct collector *g)
 {
 	if (g->filling && g->filling->n == LOAD_FACTS)
 		hand_on(g);
@@ -354,9 +136,216 @@ struct fact *collector_fact(struct collector *g)
 	return &g->filling->at[g->filling->n++];
 }
 
-struct fact *collector_last_fact(struct collector *g)
+/* The previous fact, if it is still there. */
+static struct fact *last_fact(struct collector *g)
 {
 	return g->filling && g->filling->n ? &g->filling->at[g->filling->n - 1] : NULL;
+}
+
+/* ---- rows of tables become facts ---- */
+
+static uint32_t buffer_of(struct collector *g, const char *name)
+{
+	const struct spur_trace *t = g->x->trace;
+
+	if (name != g->buffer_name) {
+		g->buffer_name = name;
+		for (g->buffer = 0; g->buffer + 1 < t->nr_buffers; g->buffer++)
+			if (t->buffers[g->buffer].data->name == name)
+				break;
+	}
+	return g->buffer;
+}
+
+static uint16_t flags_of(enum row_open open)
+{
+	return (uint16_t)((open & ROW_OPEN_START ? VIEW_OPEN_START : 0) |
+			  (open & ROW_OPEN_END ? VIEW_OPEN_END : 0));
+}
+
+static int32_t small(int64_t number)
+{
+	return number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
+}
+
+static bool can_run(const struct state_row *s)
+{
+	return s->state == RUN_RUNNING || s->state == RUN_RUNNABLE;
+}
+
+static enum view_state state_of(const struct state_row *s)
+{
+	static const enum view_state states[] = {
+		[RUN_UNKNOWN] = VIEW_UNKNOWN,	[RUN_RUNNING] = VIEW_RUNNABLE,
+		[RUN_RUNNABLE] = VIEW_RUNNABLE, [RUN_SLEEPING] = VIEW_SLEEPING,
+		[RUN_BLOCKED] = VIEW_BLOCKED,	[RUN_STOPPED] = VIEW_STOPPED,
+		[RUN_DEAD] = VIEW_DEAD,
+	};
+
+	return s->reason == state_preempted ? VIEW_PREEMPTED : states[s->state];
+}
+
+static uint16_t state_flags(const struct state_row *s)
+{
+	return flags_of(s->open) | (can_run(s) ? FACT_ACTIVE : 0) |
+	       (s->state == RUN_RUNNING ? FACT_RUNNING : 0);
+}
+
+/* Adds a fact about a time of a buffer; the caller adds the rest. NULL without memory. */
+static struct fact *add_fact(struct collector *g, enum fact_kind kind, uint64_t ts, int64_t dur,
+			     const char *buffer)
+{
+	struct fact *f = next_fact(g);
+
+	if (f)
+		*f = (struct fact){
+			.kind = kind, .ts = ts, .dur = dur, .buffer = buffer_of(g, buffer)};
+	return f;
+}
+
+/* Most states begin where another one of the same task has just ended. */
+static void on_begin(struct collector *g, const struct state_row *s)
+{
+	struct fact *f = last_fact(g);
+
+	if (!can_run(s))
+		return;
+	if (f && f->kind == A_STATE && f->pid == s->pid && f->ts + (uint64_t)f->dur == s->ts &&
+	    !(f->flags & FACT_NEXT))
+		f->flags |= FACT_NEXT;
+	else
+		add_fact(g, A_BEGIN, s->ts, 0, s->buffer);
+}
+
+static void on_unknown(struct collector *g, const struct state_row *s)
+{
+	struct fact *f = add_fact(g, AN_UNKNOWN, s->ts, s->dur, s->buffer);
+
+	if (f)
+		f->cpu = small(s->cpu);
+}
+
+static void on_state(void *collector, const void *row)
+{
+	const struct state_row *s = row;
+	struct fact *f;
+
+	if (s->phase != STATE_ENDS) {
+		(s->phase == STATE_BEGINS ? on_begin : on_unknown)(collector, s);
+		return;
+	}
+	f = add_fact(collector, A_STATE, s->ts, s->dur, s->buffer);
+	if (!f)
+		return;
+	f->comm = s->comm;
+	f->pid = small(s->pid);
+	f->cpu = small(s->cpu);
+	f->number = small(s->waker);
+	f->state = (uint8_t)state_of(s);
+	f->flags = state_flags(s);
+}
+
+static void on_irq(void *collector, const void *row)
+{
+	const struct irq_row *q = row;
+	struct fact *f = add_fact(collector, AN_IRQ, q->ts, q->dur, q->buffer);
+
+	if (!f)
+		return;
+	f->name = q->name;
+	f->cpu = small(q->cpu);
+	f->number = (int32_t)q->depth;
+	f->flags = flags_of(q->open);
+}
+
+static void on_softirq(void *collector, const void *row)
+{
+	const struct softirq_row *s = row;
+	struct fact *f = add_fact(collector, A_SOFTIRQ, s->ts, s->dur, s->buffer);
+
+	if (!f)
+		return;
+	f->name = s->name;
+	f->cpu = small(s->cpu);
+	f->flags = flags_of(s->open);
+}
+
+static void on_syscall(void *collector, const void *row)
+{
+	const struct syscall_row *s = row;
+	struct fact *f = add_fact(collector, A_SYSCALL, s->ts, s->dur, s->buffer);
+
+	if (!f)
+		return;
+	f->name = s->name;
+	f->pid = small(s->pid);
+	f->number = small(s->nr);
+	f->flags = flags_of(s->open);
+}
+
+static void on_call(void *collector, const void *row)
+{
+	const struct call_row *k = row;
+	struct fact *f = add_fact(collector, A_CALL, k->ts, k->dur, k->buffer);
+
+	if (!f)
+		return;
+	f->name = k->func;
+	f->pid = small(k->pid);
+	f->cpu = small(k->cpu);
+	f->number = k->depth < 0 ? 0 : k->depth < MOST_DEPTH ? (int32_t)k->depth : MOST_DEPTH;
+	f->flags = flags_of(k->open);
+}
+
+static void on_frequency(void *collector, struct event *e, const struct spur_record *r)
+{
+	struct collector *g = collector;
+	const struct events *ev = g->x->trace->events;
+	uint64_t cpu, state;
+	struct fact *f;
+
+	if (!g->frequency.cpu) {
+		g->frequency.cpu = event_field_find(e, "cpu_id");
+		g->frequency.state = event_field_find(e, "state");
+	}
+	if (!g->frequency.cpu || !g->frequency.state ||
+	    !field_number(ev, g->frequency.cpu, r, &cpu) ||
+	    !field_number(ev, g->frequency.state, r, &state) || cpu > INT32_MAX)
+		return;
+	f = next_fact(g);
+	if (f)
+		*f = (struct fact){.kind = A_FREQUENCY,
+				   .ts = r->ts,
+				   .dur = state < UINT32_MAX ? (int64_t)state : UINT32_MAX,
+				   .cpu = (int32_t)cpu,
+				   .buffer = r->buffer};
+}
+
+static const struct {
+	unsigned int builder;
+	const struct table *table;
+	void (*row)(void *collector, const void *row);
+} takes[] = {
+	{BUILT_OF_STATES, &states_both_table, on_state},
+	{BUILT_OF_SPANS, &irqs_table, on_irq},
+	{BUILT_OF_SPANS, &softirqs_table, on_softirq},
+	{BUILT_OF_SPANS, &syscalls_table, on_syscall},
+	{BUILT_OF_CALLS, &calls_table, on_call},
+};
+
+/* Adds the tables of its builder to the feed. */
+static void add_tables(struct collector *g)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(takes); i++) {
+		if (takes[i].builder != g->number || !index_has_rows(g->x, takes[i].table))
+			continue;
+		feed_add(g->feed, takes[i].table, takes[i].row, g);
+		g->any = true;
+	}
+	if (g->number == BUILT_OF_SPANS && index_has_event(g->x, "power", "cpu_frequency")) {
+		feed_watch(g->feed, "power:cpu_frequency", on_frequency, g);
+		g->any = true;
+	}
 }
 
 /* ---- tracks ---- */
@@ -373,41 +362,38 @@ static struct track *new_track(struct collector *g, uint32_t row, enum view_trac
 	return t;
 }
 
+static void put(struct collector *g, struct track **track, uint32_t row, enum view_track_kind kind,
+		uint32_t depth, struct view_interval i)
+{
+	if (!*track)
+		*track = new_track(g, row, kind, depth);
+	if (*track && !track_add(*track, &g->x->store, i))
+		index_fail(g->x, -ENOMEM);
+}
+
 void collector_put(struct collector *g, struct track **track, uint32_t row,
 		   enum view_track_kind kind, struct view_interval i)
 {
-	if (!*track)
-		*track = new_track(g, row, kind, 0);
-	if (*track && !track_add(*track, &g->x->store, i))
-		index_fail(g->x, -ENOMEM);
+	put(g, track, row, kind, 0, i);
 }
 
 /*
  * An interval that begins before the last one of its depth is too late for the track of that depth.
  * It is added to the first deeper track for which it is not.
  */
-void collector_put_nested(struct collector *g, struct nest *n, uint32_t row,
+void collector_put_nested(struct collector *g, struct track_nest *n, uint32_t row,
 			  enum view_track_kind kind, uint32_t depth, struct view_interval i)
 {
 	while (depth < n->n && n->at[depth].start > i.start)
 		depth++;
 	if (depth >= MOST_DEPTH)
 		return;
-	while (n->n <= depth) {
-		void *more = reallocarray(n->at, n->n + 1, sizeof(*n->at));
-
-		if (!more) {
+	while (n->n <= depth)
+		if (!vec_push(n)) {
 			index_fail(g->x, -ENOMEM);
 			return;
 		}
-		n->at = more;
-		memset(&n->at[n->n], 0, sizeof(*n->at));
-		n->n++;
-	}
-	if (!n->at[depth].track)
-		n->at[depth].track = new_track(g, row, kind, depth);
-	if (n->at[depth].track && !track_add(n->at[depth].track, &g->x->store, i))
-		index_fail(g->x, -ENOMEM);
+	put(g, &n->at[depth].track, row, kind, depth, i);
 	n->at[depth].start = i.start;
 }
 
@@ -422,11 +408,9 @@ static void tell_progress(void *collector, uint64_t done, uint64_t total)
 
 struct collector *collector_new(struct view_index *x, unsigned int number)
 {
-	const struct walk_options opt = {
-		.stop = &x->stop, .brief = true, .progress = tell_progress};
 	struct collector *g = calloc(1, sizeof(*g));
-	struct walk_options walk = opt;
-	struct spur_error err = {0};
+	const struct walk_options walk = {
+		.stop = &x->stop, .brief = true, .progress = tell_progress, .progress_arg = g};
 
 	if (!g)
 		return NULL;
@@ -439,9 +423,9 @@ struct collector *collector_new(struct view_index *x, unsigned int number)
 	slots_init(&g->names, sizeof(uint32_t), ROWS_LIMIT);
 	pthread_mutex_init(&g->putting, NULL);
 	pthread_mutex_init(&g->lock, NULL);
-	walk.progress_arg = g;
 	g->feed = feed_new(x->trace, &walk);
-	if (!g->feed || collector_tables(g, &err) < 0) {
+	add_tables(g);
+	if (feed_error(g->feed, NULL) < 0) {
 		collector_free(g);
 		return NULL;
 	}

@@ -54,13 +54,13 @@ struct load {
 	struct fact at[LOAD_FACTS];
 };
 
-/* The tracks of things that lie inside each other, by depth. */
-struct nest {
+/* The tracks of nested intervals, by depth. */
+struct track_nest {
 	struct {
 		struct track *track;
 		uint64_t start; /* of the last one in it */
 	} * at;
-	uint32_t n;
+	size_t n, cap;
 };
 
 /* Tracks of a task, as far as there are any. */
@@ -70,7 +70,7 @@ struct task_tracks {
 	uint32_t row;
 	const char *comm; /* as the table says it */
 	struct track *running, *state, *syscalls;
-	struct nest calls;
+	struct track_nest calls;
 };
 
 struct cpu_tracks {
@@ -78,8 +78,8 @@ struct cpu_tracks {
 	uint64_t key;
 	uint32_t row; /* UINT32_MAX: the CPU has none */
 	struct track *running, *unknown, *softirqs, *frequency;
-	struct nest irqs, calls;
-	struct view_interval speed; /* since when it has which frequency */
+	struct track_nest irqs, calls;
+	struct view_interval speed; /* its current frequency, and since when */
 	bool has_speed;
 };
 
@@ -133,22 +133,13 @@ struct collector {
 	int done; /* through __atomic builtins */
 };
 
-/* Where the next fact goes; NULL without memory. And the one before, if it is still there. */
-struct fact *collector_fact(struct collector *g);
-struct fact *collector_last_fact(struct collector *g);
-
-/* Adds an interval to a track, which is made when it is the first. */
+/* Adds an interval to a track, which is made for its first interval. */
 void collector_put(struct collector *g, struct track **track, uint32_t row,
 		   enum view_track_kind kind, struct view_interval i);
 
-/* The same of one inside of others. */
-void collector_put_nested(struct collector *g, struct nest *n, uint32_t row,
+/* The same for a nested interval. */
+void collector_put_nested(struct collector *g, struct track_nest *n, uint32_t row,
 			  enum view_track_kind kind, uint32_t depth, struct view_interval i);
-
-/* ---- collect.c: rows become facts ---- */
-
-/* Feeds the tables of its builder. 0 or a negative errno. */
-int collector_tables(struct collector *g, struct spur_error *err);
 
 /* ---- facts.c: facts become intervals ---- */
 
@@ -158,12 +149,5 @@ void collector_take(struct collector *g, const struct fact *f);
 void collector_rest(struct collector *g);
 
 void collector_free_tracks(struct collector *g);
-
-/* ---- facts.c: how many tasks can run ---- */
-
-/* One more or less from then on. */
-void runnable_change(struct collector *g, uint32_t buffer, uint64_t ts, int by);
-void runnable_rest(struct collector *g);
-void runnable_free(struct collector *g);
 
 #endif

@@ -208,7 +208,7 @@ static void note_loss(struct counts *c, struct count_lane *l)
 
 static uint32_t find_type(struct counts *c, const struct spur_record *r, uint64_t id)
 {
-	struct types *types = &c->x->types;
+	struct event_types *types = &c->x->types;
 	const struct event *e = events_of_record(c->x->trace->events, r);
 	const uint32_t number = types_number(types, e ? e->index : types->nr);
 
@@ -288,7 +288,7 @@ static void note_row(struct view_index *x, uint32_t row, uint64_t n, uint64_t fi
 /* Adds the records of a CPU to its levels, a block at a time. */
 static void take_cpu(struct counts *c, struct count_lane *l, const struct tick *recs, uint32_t n)
 {
-	const struct types *types = &c->x->types;
+	const struct event_types *types = &c->x->types;
 	uint32_t done = 0;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -297,13 +297,8 @@ static void take_cpu(struct counts *c, struct count_lane *l, const struct tick *
 		const uint32_t room = SEQUENCE_ITEMS - l->in_block;
 		const uint32_t some = n - done < room ? n - done : room;
 
-		if (some == SEQUENCE_ITEMS) {
-			levels_take_ticks(l->track->levels, &c->x->store, recs + done, some,
-					  types->masks);
-		} else {
-			memcpy(l->block + l->in_block, recs + done, some * sizeof(*recs));
-			l->in_block += some;
-		}
+		memcpy(l->block + l->in_block, recs + done, some * sizeof(*recs));
+		l->in_block += some;
 		if (l->in_block == SEQUENCE_ITEMS) {
 			levels_take_ticks(l->track->levels, &c->x->store, l->block, SEQUENCE_ITEMS,
 					  types->masks);
@@ -426,13 +421,13 @@ static void note_places(struct counts *c, uint64_t cut)
 		 * certain.
 		 */
 		if (b && n - noted >= PLACE_RECORDS) {
-			struct place *p = vec_push(&c->x->places);
+			struct record_place *p = vec_push(&c->x->places);
 
 			if (!p) {
 				index_fail(c->x, -ENOMEM);
 				return;
 			}
-			*p = (struct place){c->cut + (b << shift), n};
+			*p = (struct record_place){c->cut + (b << shift), n};
 			noted = n;
 		}
 		n += buckets[b];

@@ -68,7 +68,8 @@ static void take_first(struct collector *g, struct runnable *r)
 	r->value += c.by;
 }
 
-void runnable_change(struct collector *g, uint32_t buffer, uint64_t ts, int by)
+/* One more or less can run from then on. */
+static void runnable_change(struct collector *g, uint32_t buffer, uint64_t ts, int by)
 {
 	struct runnable *r = runnable_of(g, buffer);
 	uint32_t at;
@@ -88,7 +89,7 @@ void runnable_change(struct collector *g, uint32_t buffer, uint64_t ts, int by)
 	r->n++;
 }
 
-void runnable_rest(struct collector *g)
+static void runnable_rest(struct collector *g)
 {
 	for (uint32_t i = 0; g->runnable && i < g->x->trace->nr_buffers; i++) {
 		struct runnable *r = &g->runnable[i];
@@ -100,7 +101,7 @@ void runnable_rest(struct collector *g)
 	}
 }
 
-void runnable_free(struct collector *g)
+static void runnable_free(struct collector *g)
 {
 	for (uint32_t i = 0; g->runnable && i < g->x->trace->nr_buffers; i++)
 		free(g->runnable[i].at);

@@ -19,7 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "event/names.h"
 #include "table/sched.h"
@@ -28,17 +30,9 @@
 #include "view/index/samples.h"
 
 #define DEFAULT_MEMORY (32u << 20)
-#define CHANGE_EVERY   50000000ull /* ns between two changes of the generation */
+#define CHANGE_EVERY   (50 * NS_PER_MS) /* between two changes of the generation */
 
-/* ---- what the parts tell ---- */
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
+/* ---- what the parts report ---- */
 
 static void tell(struct view_index *x)
 {
@@ -58,7 +52,7 @@ void index_fail(struct view_index *x, int code)
 
 void index_changed(struct view_index *x)
 {
-	const uint64_t ts = now();
+	const uint64_t ts = clock_now_ns(CLOCK_MONOTONIC);
 
 	pthread_mutex_lock(&x->lock);
 	if (ts - x->last_change >= CHANGE_EVERY) {
@@ -258,34 +252,23 @@ static void end_thread(struct view_index *x)
 		finish(x);
 }
 
-struct job {
-	struct view_index *x;
-	void (*run)(struct view_index *x);
-};
-
 static void *run_thread(void *job)
 {
-	const struct job j = *(struct job *)job;
+	const struct index_job *j = job;
 
-	free(job);
-	j.run(j.x);
-	end_thread(j.x);
+	j->run(j->x);
+	end_thread(j->x);
 	return NULL;
 }
 
 static int start_thread(struct view_index *x, void (*run)(struct view_index *x))
 {
-	struct job *j = malloc(sizeof(*j));
-	int rc = -ENOMEM;
+	struct index_job *j = &x->jobs[x->nr_started];
+	int rc;
 
-	if (j) {
-		*j = (struct job){x, run};
-		rc = -pthread_create(&x->threads[x->nr_started], NULL, run_thread, j);
-	}
-	if (rc < 0)
-		free(j);
-	else
-		x->nr_started++;
+	*j = (struct index_job){x, run};
+	rc = -pthread_create(&j->thread, NULL, run_thread, j);
+	x->nr_started += rc == 0;
 	return rc;
 }
 
@@ -392,7 +375,7 @@ void view_index_close(struct view_index *x)
 		return;
 	__atomic_store_n(&x->stop, 1, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < x->nr_started; i++)
-		pthread_join(x->threads[i], NULL);
+		pthread_join(x->jobs[i].thread, NULL);
 	if (x->store.spoilt)
 		cache_drop(x);
 	for (unsigned int i = 0; i < NR_BUILDERS; i++) {
@@ -441,15 +424,9 @@ uint64_t view_index_generation(const struct view_index *x)
 
 void view_index_wait(struct view_index *x, uint64_t generation, int ms)
 {
-	struct timespec until;
+	const struct timespec until =
+		ns_to_timespec(clock_now_ns(CLOCK_MONOTONIC) + (uint64_t)ms * NS_PER_MS);
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += ms / 1000;
-	until.tv_nsec += ms % 1000 * 1000000L;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
 	pthread_mutex_lock(&x->lock);
 	while (view_index_generation(x) == generation &&
 	       pthread_cond_timedwait(&x->changed, &x->lock, &until) == 0)
@@ -618,6 +595,14 @@ const char *view_index_name(const struct view_index *x, uint32_t name)
 
 /* ---- tracks ---- */
 
+int64_t view_row_track(const struct view_row *r, enum view_track_kind kind, uint32_t depth)
+{
+	for (uint32_t i = 0; i < r->nr_tracks; i++)
+		if (r->tracks[i].kind == kind && r->tracks[i].depth == depth)
+			return i;
+	return -1;
+}
+
 static struct track *find_track(struct view_index *x, uint32_t row, uint32_t track)
 {
 	struct row_list *l = &x->rows;
@@ -712,19 +697,12 @@ int view_index_each(struct view_index *x, uint32_t row, uint32_t track, uint64_t
 /* ---- records by their number ---- */
 
 /* The last place at or before a time, or a number. */
-static struct place find_place(const struct view_index *x, uint64_t ts, uint64_t n)
+static struct record_place find_place(const struct view_index *x, uint64_t ts, uint64_t n)
 {
-	size_t low = 0, high = x->places.n;
+	size_t i;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (x->places.at[middle].ts <= ts && x->places.at[middle].n <= n)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? x->places.at[low - 1] : (struct place){0, 0};
+	binary_search(i, 0, x->places.n, x->places.at[i].ts <= ts && x->places.at[i].n <= n);
+	return i ? x->places.at[i - 1] : (struct record_place){0, 0};
 }
 
 int view_index_seek(struct view_index *x, uint64_t n, uint64_t *first, uint64_t *ts)
@@ -734,7 +712,7 @@ int view_index_seek(struct view_index *x, uint64_t n, uint64_t *first, uint64_t 
 	int rc = 0;
 
 	if (n < x->records) {
-		const struct place p = find_place(x, UINT64_MAX, n);
+		const struct record_place p = find_place(x, UINT64_MAX, n);
 
 		*first = p.n;
 		*ts = p.ts;
@@ -755,7 +733,7 @@ int view_index_ordinal(struct view_index *x, uint64_t ts, uint64_t *n)
 	if (entered && ts > m->until) {
 		rc = -EAGAIN;
 	} else {
-		const struct place p = find_place(x, ts, UINT64_MAX);
+		const struct record_place p = find_place(x, ts, UINT64_MAX);
 
 		rc = counts_between(x, p.ts, ts, &more);
 		*n = p.n + more;

@@ -68,6 +68,14 @@ enum view_state {
 #define VIEW_STATE_BITS 4 /* the bits above are the waker's row + 1, or 0 */
 #define VIEW_NO_NAME	UINT32_MAX
 
+/* The state in a value of VIEW_STATE. */
+static inline enum view_state view_state_of(uint32_t value)
+{
+	const uint32_t state = value & ((1u << VIEW_STATE_BITS) - 1);
+
+	return state < VIEW_UNKNOWN ? (enum view_state)state : VIEW_UNKNOWN;
+}
+
 enum view_flags { VIEW_OPEN_START = 1, VIEW_OPEN_END = 2 };
 
 struct view_track {
@@ -91,6 +99,9 @@ struct view_row {
 		*tracks; /* in the order in which they were found; this order does not change */
 	uint32_t nr_tracks;
 };
+
+/* The number of a track of this kind and depth, -1: the row has none. */
+int64_t view_row_track(const struct view_row *r, enum view_track_kind kind, uint32_t depth);
 
 struct view_interval {
 	uint64_t start, dur;

@@ -92,7 +92,7 @@ static inline uint64_t key_of(uint32_t buffer, int64_t number)
 /* ---- the index ---- */
 
 /* A number of records that lie before a time. */
-struct place {
+struct record_place {
 	uint64_t ts;
 	uint64_t n;
 };
@@ -116,9 +116,9 @@ struct view_index {
 	struct store store;
 	struct row_list rows;
 	struct builder builders[NR_BUILDERS];
-	struct types types; /* guarded by the builder of records, as are … */
+	struct event_types types; /* guarded by the builder of records, as are … */
 	struct {
-		struct place *at; /* by increasing time and number */
+		struct record_place *at; /* by increasing time and number */
 		size_t n, cap;
 	} places;
 	struct {
@@ -134,7 +134,11 @@ struct view_index {
 
 	pthread_mutex_t lock;	/* guards what follows */
 	pthread_cond_t changed; /* the generation, or what a thread waits for */
-	pthread_t threads[MOST_THREADS];
+	struct index_job {
+		struct view_index *x;
+		void (*run)(struct view_index *x);
+		pthread_t thread;
+	} jobs[MOST_THREADS];
 	uint32_t nr_started, running; /* threads */
 	bool sampled, counted;	      /* the first picture is there; all records are */
 	uint64_t last_change;	      /* of the generation, when it was */

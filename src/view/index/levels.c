@@ -64,7 +64,7 @@ bool shares_add(struct shares *s, uint32_t value, uint64_t ns)
 	return true;
 }
 
-void shares_clear(struct shares *s)
+static void shares_clear(struct shares *s)
 {
 	if (s->n)
 		memset(s->at, 0, s->cap * sizeof(*s->at));

@@ -34,7 +34,6 @@ struct shares {
 void shares_free(struct shares *s);
 /* False without memory. */
 bool shares_add(struct shares *s, uint32_t value, uint64_t ns);
-void shares_clear(struct shares *s);
 /* The value that takes most, the smallest of several; 0: there is none. */
 uint32_t shares_top(const struct shares *s);
 

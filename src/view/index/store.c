@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -229,17 +230,10 @@ bool sequence_add(struct sequence *s, struct store *store, uint64_t start, const
 
 uint32_t sequence_find(const struct sequence *s, uint32_t low, uint64_t place)
 {
-	uint32_t high = s->n;
+	uint32_t i;
 
-	while (low + 1 < high) {
-		const uint32_t middle = low + (high - low) / 2;
-
-		if (s->blocks[middle].start < place)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	binary_search(i, low, s->n, s->blocks[i].start < place);
+	return i > low ? i - 1 : low;
 }
 
 size_t sequence_load(const struct sequence *s, struct store *store, uint32_t block, uint8_t *to)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "event/event.h"
 #include "view/index/index.h"
 #include "view/index/ticks.h"
@@ -124,7 +125,7 @@ static bool is_probe(const struct event *e)
 
 unsigned int view_class(const struct event *e)
 {
-	for (size_t i = 0; e && i < sizeof(systems) / sizeof(systems[0]); i++)
+	for (size_t i = 0; e && i < ARRAY_SIZE(systems); i++)
 		if (strcmp(e->system, systems[i].system) == 0 &&
 		    (!systems[i].name || strcmp(e->name, systems[i].name) == 0))
 			return systems[i].class;
@@ -135,16 +136,16 @@ unsigned int view_class(const struct event *e)
 
 #define FAR 128 /* places between two times: some twenty thousand records */
 
-int types_init(struct types *t, const struct events *ev)
+int types_init(struct event_types *t, const struct events *ev)
 {
 	const size_t n = ev->nr + 1;
 
-	*t = (struct types){.nr = (uint32_t)ev->nr,
-			    .number = calloc(n, sizeof(*t->number)),
-			    .events = calloc(n, sizeof(*t->events)),
-			    .class = calloc(n, sizeof(*t->class)),
-			    .masks = calloc(n, sizeof(*t->masks)),
-			    .counts = calloc(n, sizeof(*t->counts))};
+	*t = (struct event_types){.nr = (uint32_t)ev->nr,
+				  .number = calloc(n, sizeof(*t->number)),
+				  .events = calloc(n, sizeof(*t->events)),
+				  .class = calloc(n, sizeof(*t->class)),
+				  .masks = calloc(n, sizeof(*t->masks)),
+				  .counts = calloc(n, sizeof(*t->counts))};
 	if (!t->number || !t->events || !t->class || !t->masks || !t->counts)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
@@ -152,7 +153,7 @@ int types_init(struct types *t, const struct events *ev)
 	return 0;
 }
 
-void types_free(struct types *t)
+void types_free(struct event_types *t)
 {
 	free(t->number);
 	free(t->events);
@@ -226,17 +227,10 @@ void ticks_close(struct ticks *t, struct ticks_reader *r)
 /* The last place before which there is nothing at or after a time. */
 static const struct ticks_place *find_place(const struct ticks *t, uint64_t ts)
 {
-	size_t low = 0, high = t->places.n;
+	size_t i;
 
-	while (low + 1 < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (t->places.at[middle].before < ts)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low < t->places.n ? &t->places.at[low] : NULL;
+	binary_search(i, 0, t->places.n, t->places.at[i].before < ts);
+	return t->places.n ? &t->places.at[i ? i - 1 : 0] : NULL;
 }
 
 bool ticks_far(const struct ticks *t, uint64_t since, uint64_t until)

@@ -21,7 +21,7 @@
  * Event types. They are numbered in the order of their first records. So numbers are small, because
  * few of the described types have records. The last number means "not described".
  */
-struct types {
+struct event_types {
 	uint32_t nr;	  /* that the trace describes */
 	uint32_t *number; /* by the index in the registry; 0: none, it has not turned up */
 	uint32_t *events; /* the index, by the number less 1 */
@@ -31,11 +31,11 @@ struct types {
 	uint32_t n;	  /* numbers that have been given */
 };
 
-int types_init(struct types *t, const struct events *ev);
-void types_free(struct types *t);
+int types_init(struct event_types *t, const struct events *ev);
+void types_free(struct event_types *t);
 
 /* The index of the type with a number, UINT32_MAX: not described. */
-static inline uint32_t types_event(const struct types *t, uint64_t number)
+static inline uint32_t types_event(const struct event_types *t, uint64_t number)
 {
 	const uint32_t event =
 		number < __atomic_load_n(&t->n, __ATOMIC_ACQUIRE) ? t->events[number] : t->nr;
@@ -43,13 +43,13 @@ static inline uint32_t types_event(const struct types *t, uint64_t number)
 	return event < t->nr ? event : UINT32_MAX;
 }
 
-static inline uint32_t types_mask(const struct types *t, uint32_t event)
+static inline uint32_t types_mask(const struct event_types *t, uint32_t event)
 {
 	return t->class[event < t->nr ? event : t->nr];
 }
 
 /* How many records there are of a type, by its index; the caller keeps the counting thread out. */
-static inline uint64_t types_count(const struct types *t, uint32_t event)
+static inline uint64_t types_count(const struct event_types *t, uint32_t event)
 {
 	const uint32_t number =
 		event <= t->nr ? __atomic_load_n(&t->number[event], __ATOMIC_RELAXED) : 0;
@@ -58,7 +58,7 @@ static inline uint64_t types_count(const struct types *t, uint32_t event)
 }
 
 /* The number of a type by its index, less 1; given by one thread. */
-static inline uint32_t types_number(struct types *t, uint32_t event)
+static inline uint32_t types_number(struct event_types *t, uint32_t event)
 {
 	if (__builtin_expect(!t->number[event], 0)) {
 		t->events[t->n] = event;

@@ -14,6 +14,22 @@
 #define HAS_FLAGS 1
 #define HAS_GAP	  2
 
+/* Reads the intervals of a track. */
+struct track_reader {
+	const struct track *track;
+	struct store *store;
+	struct ticks_reader *ticks;
+	uint32_t block; /* the next one to read */
+	uint32_t items; /* left in the one that is read */
+	bool in_tail;	/* `block` is the incomplete one */
+	uint64_t end;	/* of the interval before */
+	uint32_t type;	/* number of the type of the tick before */
+	const uint8_t *pos, *last;
+	uint8_t bytes[SEQUENCE_BYTES];
+};
+
+static bool track_next(struct track_reader *r, struct view_interval *out);
+
 /* ---- builders ---- */
 
 void builder_init(struct builder *m)
@@ -258,7 +274,8 @@ bool builder_finish(struct builder *m, struct store *store)
 
 /* ---- reading ---- */
 
-int track_open(struct track_reader *r, const struct track *t, struct store *store)
+/* The caller has entered the builder. 0 or -ENOMEM. */
+static int track_open(struct track_reader *r, const struct track *t, struct store *store)
 {
 	r->track = t;
 	r->store = store;
@@ -268,7 +285,7 @@ int track_open(struct track_reader *r, const struct track *t, struct store *stor
 	return t->ticks && !r->ticks ? -ENOMEM : 0;
 }
 
-void track_close(struct track_reader *r)
+static void track_close(struct track_reader *r)
 {
 	if (r->ticks)
 		ticks_close(r->track->ticks, r->ticks);
@@ -296,7 +313,8 @@ static bool load(struct track_reader *r)
 	return len > 0 && r->items > 0 && r->end <= MOST_TIME;
 }
 
-void track_seek(struct track_reader *r, uint64_t ts)
+/* The next one will be the one that covers a time, or one not far before it. */
+static void track_seek(struct track_reader *r, uint64_t ts)
 {
 	/* Reading on is cheaper than starting a block again. */
 	const bool ahead = r->items && !r->in_tail && r->end < ts;
@@ -335,7 +353,7 @@ static bool give_up(struct track_reader *r)
 	return false;
 }
 
-bool track_next(struct track_reader *r, struct view_interval *out)
+static bool track_next(struct track_reader *r, struct view_interval *out)
 {
 	uint64_t gap = 0, dur = 0, value, flags = 0;
 

@@ -20,8 +20,8 @@
 #define TRACK_PLAIN 1024 /* intervals of a track that needs no levels */
 
 struct track;
-struct types; /* of events */
-struct ticks; /* the records of a CPU */
+struct event_types; /* of events */
+struct ticks;	    /* the records of a CPU */
 
 /*
  * Builds tracks. Other threads read them meanwhile: until the tracks are done, a thread that builds
@@ -52,9 +52,9 @@ struct track {
 		struct tick *ticks;
 	} tail;
 	uint32_t items, cap;
-	struct levels *levels;	   /* NULL: there are too few to need them */
-	const struct types *types; /* of VIEW_EVENTS */
-	struct ticks *ticks;	   /* where they are read from; NULL: they are stored */
+	struct levels *levels;		 /* NULL: there are too few to need them */
+	const struct event_types *types; /* of VIEW_EVENTS */
+	struct ticks *ticks;		 /* where they are read from; NULL: they are stored */
 };
 
 void builder_init(struct builder *m);
@@ -79,27 +79,6 @@ bool track_add(struct track *t, struct store *store, struct view_interval i);
 bool track_add_ticks(struct track *t, struct store *store, const struct tick *at, uint32_t n);
 
 /* ---- reading ---- */
-
-struct track_reader {
-	const struct track *track;
-	struct store *store;
-	struct ticks_reader *ticks;
-	uint32_t block; /* the next one to read */
-	uint32_t items; /* left in the one that is read */
-	bool in_tail;	/* which is the one in the making */
-	uint64_t end;	/* of the interval before */
-	uint32_t type;	/* number of the type of the tick before */
-	const uint8_t *pos, *last;
-	uint8_t bytes[SEQUENCE_BYTES];
-};
-
-/* The caller has entered the builder. 0 or -ENOMEM. */
-int track_open(struct track_reader *r, const struct track *t, struct store *store);
-void track_close(struct track_reader *r);
-
-/* The next one will be the one that covers a time, or one not far before it. */
-void track_seek(struct track_reader *r, uint64_t ts);
-bool track_next(struct track_reader *r, struct view_interval *out);
 
 /*
  * As view_index_tile(), view_index_interval() and view_index_each(); the builder has been entered.

@@ -111,15 +111,25 @@ static void record(const struct tracefs *fs, const struct request *req,
 	tell(status, &news);
 }
 
+static void close_one(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void wait_for(pid_t pid)
+{
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 static void broker_run_close(struct broker_run *run)
 {
-	if (run->stop >= 0)
-		close(run->stop);
-	if (run->status >= 0)
-		close(run->status);
+	close_one(&run->stop);
+	close_one(&run->status);
 	if (run->pid > 0)
-		while (waitpid(run->pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		wait_for(run->pid);
 	*run = (struct broker_run){.stop = -1, .status = -1};
 }
 
@@ -174,9 +184,7 @@ static bool broker_run_news(struct broker_run *run, struct broker_news *news, in
 /* Asks it to end. */
 static void broker_run_stop(struct broker_run *run)
 {
-	if (run->stop >= 0)
-		close(run->stop);
-	run->stop = -1;
+	close_one(&run->stop);
 }
 
 /* ---- what is asked ---- */
@@ -295,13 +303,6 @@ static void take_news(struct serving *s, const struct broker_news *news)
 
 /* ---- the folder ---- */
 
-static void close_one(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 static int make_folder(struct serving *s, struct spur_error *err)
 {
 	close_one(&s->file);
@@ -386,6 +387,13 @@ static void look_at_run(struct serving *s, bool until_started, bool until_ended)
 	}
 }
 
+/* Ends the recording that runs, if one does, and waits for that. */
+static void end_run(struct serving *s)
+{
+	broker_run_stop(&s->run);
+	look_at_run(s, false, true);
+}
+
 static int fill_request(const struct serving *s, struct request *r, struct spur_error *err)
 {
 	const char *filter = text_of(&s->question, 0);
@@ -451,10 +459,7 @@ static int finish(struct serving *s, struct spur_error *err)
 {
 	int fd;
 
-	if (s->run.pid) {
-		broker_run_stop(&s->run);
-		look_at_run(s, false, true);
-	}
+	end_run(s);
 	if (s->status.state == BROKER_FAILED)
 		return error_set(err, -EIO, "%s", s->status.error);
 	if (s->file < 0)
@@ -576,10 +581,7 @@ static void broker_serve(int fd, uid_t uid, gid_t gid)
 		if (size > 0)
 			answer(s, size);
 	}
-	if (s->run.pid) {
-		broker_run_stop(&s->run);
-		look_at_run(s, false, true);
-	}
+	end_run(s);
 	free(s);
 }
 
@@ -637,10 +639,8 @@ void broker_end(struct broker *b)
 	if (!b)
 		return;
 	close(b->fd);
-	if (b->late >= 0)
-		close(b->late);
-	while (waitpid(b->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	close_one(&b->late);
+	wait_for(b->pid);
 	pthread_mutex_destroy(&b->lock);
 	free(b);
 }
@@ -705,8 +705,7 @@ static void keep_late(struct broker *b, int fd)
 {
 	if (fd < 0)
 		return;
-	if (b->late >= 0)
-		close(b->late);
+	close_one(&b->late);
 	b->late = fd;
 	memcpy(b->late_path, b->answer.status.path, sizeof(b->late_path));
 }
@@ -739,8 +738,7 @@ static void begin_question(struct broker *b)
 static int end(struct broker *b, int rc, int fd)
 {
 	pthread_mutex_unlock(&b->lock);
-	if (fd >= 0)
-		close(fd);
+	close_one(&fd);
 	return rc;
 }
 

@@ -30,52 +30,48 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 
 /* ---- another user ---- */
 
-/*
- * Capabilities can be had without being root, and survive a change of the user: those that
- * programs inherit, and those that root had asked to keep.
- */
-static int drop_capabilities(struct spur_error *err)
-{
-	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-	const struct __user_cap_data_struct none[2] = {0};
-
-	/* A kernel that does not know the ambient ones has none of them. */
-	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL)
-		return error_sys(err, -errno, "giving up capabilities");
-	if (syscall(__NR_capset, &head, none) != 0)
-		return error_sys(err, -errno, "giving up capabilities");
-	return 0;
-}
-
 /* What recording takes of root: the user gets the file, and symbols have their addresses. */
 static const int of_recorder[] = {CAP_CHOWN, CAP_SYSLOG};
-#define NR_OF_RECORDER (sizeof(of_recorder) / sizeof(of_recorder[0]))
 
 static bool is_of_recorder(int capability)
 {
-	for (size_t i = 0; i < NR_OF_RECORDER; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(of_recorder); i++)
 		if (of_recorder[i] == capability)
 			return true;
 	return false;
 }
 
-/* The limit of what programs could have comes first: lowering it is a capability, too. */
-static int keep_capabilities(struct spur_error *err)
+/* Programs that this process runs get none of the recorder's others. */
+static bool drop_from_bounding_set(void)
+{
+	for (int i = 0; prctl(PR_CAPBSET_READ, i, 0, 0, 0) >= 0; i++)
+		if (!is_of_recorder(i) && prctl(PR_CAPBSET_DROP, i, 0, 0, 0) != 0)
+			return false;
+	return true;
+}
+
+/*
+ * Gives up all capabilities, or all but those of a recorder. They can be had without being root,
+ * and survive a change of the user: those that programs inherit, and those that root had asked to
+ * keep.
+ */
+static int drop_capabilities(bool recorder, struct spur_error *err)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct kept[2] = {0};
+	bool done;
 
-	for (int i = 0; prctl(PR_CAPBSET_READ, i, 0, 0, 0) >= 0; i++)
-		if (!is_of_recorder(i) && prctl(PR_CAPBSET_DROP, i, 0, 0, 0) != 0)
-			return error_sys(err, -errno, "giving up capabilities");
-	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL)
-		return error_sys(err, -errno, "giving up capabilities");
-	if (syscall(__NR_capget, &head, kept) != 0)
-		return error_sys(err, -errno, "giving up capabilities");
+	/* The bounding set comes first: lowering it needs a capability, too. */
+	done = !recorder || drop_from_bounding_set();
+	/* A kernel that does not know ambient capabilities (EINVAL) has none of them. */
+	done = done &&
+	       (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0 || errno == EINVAL);
+	done = done && (!recorder || syscall(__NR_capget, &head, kept) == 0);
 	for (int i = 0; i < 64; i++)
 		if (!is_of_recorder(i))
 			kept[i / 32].permitted &= ~(1u << i % 32);
@@ -83,9 +79,8 @@ static int keep_capabilities(struct spur_error *err)
 		kept[i].effective = kept[i].permitted;
 		kept[i].inheritable = 0;
 	}
-	if (syscall(__NR_capset, &head, kept) != 0)
-		return error_sys(err, -errno, "giving up capabilities");
-	return 0;
+	done = done && syscall(__NR_capset, &head, kept) == 0;
+	return done ? 0 : error_sys(err, -errno, "giving up capabilities");
 }
 
 static int drop_root(const struct confine_options *opt, struct spur_error *err)
@@ -100,7 +95,7 @@ static int drop_root(const struct confine_options *opt, struct spur_error *err)
 	if ((root && setgroups(0, NULL) != 0) || setresgid(gid, gid, gid) != 0 ||
 	    setresuid(uid, uid, uid) != 0)
 		return error_sys(err, -errno, "giving up root");
-	rc = drop_capabilities(err);
+	rc = drop_capabilities(false, err);
 	if (rc < 0)
 		return rc;
 	if (setuid(0) == 0 || (root && setgid(0) == 0))
@@ -145,7 +140,6 @@ static const struct {
 } ll_versions[] = {
 	{13, 8, 0, 0}, {14, 8, 0, 0}, {15, 8, 0, 0}, {15, 16, 3, 0}, {16, 16, 3, 0}, {16, 24, 3, 3},
 };
-#define NR_LL_VERSIONS (sizeof(ll_versions) / sizeof(ll_versions[0]))
 
 static int allow(int ruleset, uint64_t known, const char *const *folders, uint64_t access,
 		 struct spur_error *err)
@@ -176,8 +170,8 @@ static int restrict_files(const struct confine_options *opt, struct buf *notes,
 		buf_puts(notes, "the kernel has no landlock: files are not restricted\n");
 		return 0;
 	}
-	if (version > (long)NR_LL_VERSIONS)
-		version = (long)NR_LL_VERSIONS;
+	if (version > (long)ARRAY_SIZE(ll_versions))
+		version = (long)ARRAY_SIZE(ll_versions);
 	set.fs = (1ull << ll_versions[version - 1].rights) - 1;
 	set.net = ll_versions[version - 1].net;
 	set.scoped = ll_versions[version - 1].scoped;
@@ -263,9 +257,7 @@ static const int permitted_to_recorder[] = {
 	/* clang-format on */
 };
 
-#define NR_PERMITTED	 (sizeof(permitted) / sizeof(permitted[0]))
-#define NR_TO_RECORDER	 (sizeof(permitted_to_recorder) / sizeof(permitted_to_recorder[0]))
-#define MAX_INSTRUCTIONS ((NR_PERMITTED + NR_TO_RECORDER) * 2 + 120)
+#define MAX_INSTRUCTIONS ((ARRAY_SIZE(permitted) + ARRAY_SIZE(permitted_to_recorder)) * 2 + 120)
 
 struct program {
 	struct sock_filter at[MAX_INSTRUCTIONS];
@@ -313,13 +305,12 @@ static const uint32_t of_terminals[] = {
 	TCGETS,	   TCSETS,     TCSETSW,	   TCSETSF,    TCFLSH,	   TIOCGWINSZ,
 	TIOCGPGRP, 0x802c542a, 0x402c542b, 0x402c542c, 0x402c542d,
 };
-#define NR_OF_TERMINALS (sizeof(of_terminals) / sizeof(of_terminals[0]))
 
 static void add_terminal(struct program *p)
 {
-	unless_call(p, __NR_ioctl, 2 * NR_OF_TERMINALS + 2);
+	unless_call(p, __NR_ioctl, 2 * ARRAY_SIZE(of_terminals) + 2);
 	LOAD(p, args[1]);
-	for (size_t i = 0; i < NR_OF_TERMINALS; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(of_terminals); i++) {
 		add(p, BPF_JMP | BPF_JEQ | BPF_K, of_terminals[i], 0, 1);
 		RETURN(p, SECCOMP_RET_ALLOW);
 	}
@@ -348,7 +339,7 @@ static void add_recorder(struct program *p)
 		     CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
 			     CLONE_NEWPID | CLONE_NEWNET);
 	only_with(p, __NR_socketpair, AF_UNIX);
-	add_calls(p, permitted_to_recorder, NR_TO_RECORDER);
+	add_calls(p, permitted_to_recorder, ARRAY_SIZE(permitted_to_recorder));
 }
 
 static void add_threads(struct program *p)
@@ -387,7 +378,7 @@ static void add_filters(struct program *p, enum who who)
 	only_without(p, __NR_sendmsg, ARGUMENT(2), MSG_FASTOPEN);
 	if (who == ON_TERMINAL)
 		add_terminal(p);
-	add_calls(p, permitted, NR_PERMITTED);
+	add_calls(p, permitted, ARRAY_SIZE(permitted));
 	RETURN(p, SECCOMP_RET_ERRNO | EPERM);
 }
 
@@ -416,12 +407,19 @@ static int restrict_calls(enum who who, struct buf *notes, struct spur_error *er
 
 #endif
 
+/* No program that is run from now on gets privileges that this process does not have. */
+static int refuse_privileges(struct spur_error *err)
+{
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0
+							   : error_sys(err, -errno, "no_new_privs");
+}
+
 int confine(const struct confine_options *opt, struct buf *notes, struct spur_error *err)
 {
 	int rc = drop_root(opt, err);
 
-	if (rc == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-		rc = error_sys(err, -errno, "no_new_privs");
+	if (rc == 0)
+		rc = refuse_privileges(err);
 	if (rc == 0)
 		rc = restrict_files(opt, notes, err);
 	return rc < 0 ? rc : restrict_calls(opt->terminal ? ON_TERMINAL : SERVER, notes, err);
@@ -429,9 +427,9 @@ int confine(const struct confine_options *opt, struct buf *notes, struct spur_er
 
 int confine_recorder(struct buf *notes, struct spur_error *err)
 {
-	int rc = keep_capabilities(err);
+	int rc = drop_capabilities(true, err);
 
-	if (rc == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-		rc = error_sys(err, -errno, "no_new_privs");
+	if (rc == 0)
+		rc = refuse_privileges(err);
 	return rc < 0 ? rc : restrict_calls(RECORDER, notes, err);
 }

@@ -22,9 +22,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/list.h"
+#include "base/nanoseconds.h"
 #include "view/api/api.h"
 #include "view/serve/http.h"
 
@@ -77,10 +79,7 @@ static struct http_watched *watched(struct list *l)
 
 static uint64_t seconds(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec;
+	return clock_now_ns(CLOCK_MONOTONIC) / NS_PER_S;
 }
 
 static void wake(struct http_watch *w)
@@ -199,8 +198,7 @@ static void http_watch_end(struct http_watch *w)
 {
 	pthread_mutex_lock(&w->lock);
 	w->ends = true;
-	for (struct list *l = w->all.next; l != &w->all; l = l->next)
-		watched(l)->stop = 1;
+	stop_questions(w, NULL, NULL, 0);
 	pthread_mutex_unlock(&w->lock);
 	wake(w);
 }
@@ -246,7 +244,7 @@ static void http_watch_remove(struct http_watch *w, struct http_watched *q)
 
 static struct http_guest *http_watch_come(struct http_watch *w, int fd)
 {
-	struct http_guest *g = calloc(1, sizeof(*g));
+	struct http_guest *g = fd >= 0 ? calloc(1, sizeof(*g)) : NULL;
 
 	if (!g)
 		return NULL;
@@ -355,7 +353,7 @@ static enum MHD_Result send_response(struct MHD_Connection *c, unsigned int stat
 
 	if (!r)
 		return MHD_NO;
-	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(headers); i++)
 		MHD_add_response_header(r, headers[i][0], headers[i][1]);
 	if (type)
 		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
@@ -405,7 +403,7 @@ static const char *type_of(const char *name)
 	};
 	const char *dot = strrchr(name, '.');
 
-	for (size_t i = 0; dot && i < sizeof(types) / sizeof(types[0]); i++)
+	for (size_t i = 0; dot && i < ARRAY_SIZE(types); i++)
 		if (strcmp(dot, types[i][0]) == 0)
 			return types[i][1];
 	return NULL;
@@ -486,6 +484,15 @@ static bool is_json(const char *type)
 {
 	return type && strncasecmp(type, "application/json", 16) == 0 &&
 	       (!type[16] || type[16] == ';' || type[16] == ' ');
+}
+
+/* The connection's descriptor, or -1. */
+static int fd_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : -1;
 }
 
 /* Whose connection it is, for http_watch. */
@@ -595,11 +602,9 @@ static void on_connection(void *arg, struct MHD_Connection *c, void **guest,
 			  enum MHD_ConnectionNotificationCode what)
 {
 	const struct http *h = arg;
-	const union MHD_ConnectionInfo *fd =
-		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 
-	if (what == MHD_CONNECTION_NOTIFY_STARTED && fd)
-		*guest = http_watch_come(h->watch, fd->connect_fd);
+	if (what == MHD_CONNECTION_NOTIFY_STARTED)
+		*guest = http_watch_come(h->watch, fd_of(c));
 	else if (what == MHD_CONNECTION_NOTIFY_CLOSED)
 		http_watch_go(h->watch, *guest);
 }
@@ -607,8 +612,6 @@ static void on_connection(void *arg, struct MHD_Connection *c, void **guest,
 static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, struct request *q,
 			      bool post)
 {
-	const union MHD_ConnectionInfo *fd =
-		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct http_watched watched;
 	const struct api_request ask = {
 		.path = q->path + 4,
@@ -620,7 +623,7 @@ static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, struct r
 	struct api_answer a = {0};
 	enum MHD_Result sent;
 
-	http_watch_add(h->watch, &watched, fd ? fd->connect_fd : -1);
+	http_watch_add(h->watch, &watched, fd_of(c));
 	api_answer(h->view, &ask, &a);
 	http_watch_remove(h->watch, &watched);
 	sent = send_buf(c, (unsigned int)a.status, &a.body, a.type);
