@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "scan/vcpus.h"
@@ -124,22 +123,12 @@ static bool take_tasks(struct tasks *t, int n, char **argv)
 		char *rest = argv[i], *word;
 
 		while ((word = strsep(&rest, ",")))
-			if (*word && !add_task(t, word)) {
-				cli_error("'%s' is neither a pid nor CPU=PID", word);
-				return false;
-			}
+			if (*word && !add_task(t, word))
+				return cli_complain("'%s' is neither a pid nor CPU=PID", word);
 	}
-	if (t->mapped.n && t->pids.n) {
-		cli_error("either pids or CPU=PID, not both");
-		return false;
-	}
+	if (t->mapped.n && t->pids.n)
+		return cli_complain("either pids or CPU=PID, not both");
 	return !has_twice(&t->mapped);
-}
-
-static void free_tasks(struct tasks *t)
-{
-	vec_free(&t->pids);
-	vec_free(&t->mapped);
 }
 
 /* ---- the command ---- */
@@ -191,31 +180,36 @@ static int attach_files(const struct attach_options *o, char **argv, struct task
 	return status;
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct attach_options o = {0};
-	int others = opts_parse(&command_attach, &o, argc, argv);
-	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	const struct attach_options *o = options;
 	struct tasks tasks = {0};
+	int status = SPUR_USAGE;
 
-	if (others >= 0 && others < 2)
-		cli_error("attach needs the file of the host and that of the guest");
-	else if (others >= 0 && !o.shifts.n)
-		cli_error("-s is missing: what to add to the guest's times (0 if nothing)");
-	else if (others >= 0 && (o.cpus < 0 || o.cpus > UINT16_MAX))
-		cli_error("-c: between 1 and %d", UINT16_MAX);
-	else if (others >= 0 && take_tasks(&tasks, others - 2, argv + 2))
-		status = attach_files(&o, argv, &tasks);
-	free_tasks(&tasks);
-	vec_free(&o.shifts);
+	if (others < 2)
+		return cli_wrong("attach needs the file of the host and that of the guest");
+	if (!o->shifts.n)
+		return cli_wrong("-s is missing: what to add to the guest's times (0 if nothing)");
+	if (o->cpus < 0 || o->cpus > UINT16_MAX)
+		return cli_wrong("-c: between 1 and %d", UINT16_MAX);
+	if (take_tasks(&tasks, others - 2, argv + 2))
+		status = attach_files(o, argv, &tasks);
+	vec_free(&tasks.pids);
+	vec_free(&tasks.mapped);
 	return status;
+}
+
+static void release(void *options)
+{
+	vec_free(&((struct attach_options *)options)->shifts);
 }
 
 const struct command command_attach = {
 	.name = "attach",
 	.summary = "put a guest's trace on the time line of its host's trace",
 	.usage = "[options] -s SHIFT HOST GUEST [PID...]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct attach_options),
 	.run = run,
+	.release = release,
 };

@@ -12,23 +12,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/array.h"
-#include "base/num.h"
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/script.h"
 
-#ifndef SPUR_VERSION
-#define SPUR_VERSION "0.0.0"
-#endif
-
 #define MAX_PID	   4194304
 #define LONG_FIRST 1000 /* what getopt_long() returns for the first option of the table */
 
-/* 0: go on; otherwise the exit status + 1, as of done(). */
-enum { GO_ON = 0 };
+/* What the functions below return unless the program ends; else they return its exit status. */
+enum { GO_ON = -1 };
 
 struct bt_options {
 	struct script_command script;
@@ -42,86 +36,73 @@ struct bt_option {
 	const char *name;
 	const char *arg;  /* NULL: takes none */
 	const char *help; /* NULL: it is accepted, but not in the help text */
-	int (*take)(struct bt_options *o, const char *arg);
-	size_t offset; /* without take(): of a flag, or of a text if it has an argument */
+	int (*take)(struct bt_options *o, const struct bt_option *b, const char *arg);
+	size_t offset; /* of a field; without take(): a flag, or a text if it has an argument */
 };
-
-static int done(int status)
-{
-	return status + 1;
-}
 
 static void usage(FILE *to);
 
 /* ---- options that do more than to be remembered ---- */
 
-static int take_help(struct bt_options *o, const char *arg)
+static int take_help(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
 	usage(stdout);
-	return done(SPUR_OK);
+	return SPUR_OK;
 }
 
-static int take_version(struct bt_options *o, const char *arg)
+static int take_version(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
 	printf("bpftrace v0.26.0 (spur %s)\n", SPUR_VERSION);
-	return done(SPUR_OK);
+	return SPUR_OK;
 }
 
-static int take_info(struct bt_options *o, const char *arg)
+static int take_info(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
-	return done(script_command_info(&o->script));
+	return script_command_info(&o->script);
 }
 
-static int take_dir(struct bt_options *o, const char *arg)
+static int take_word(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
-	return string_refs_add(&o->script.include_dirs, arg) ? GO_ON : done(SPUR_USAGE);
+	struct string_refs *list = (void *)((char *)o + b->offset);
+
+	return string_refs_add(list, arg) ? GO_ON : SPUR_USAGE;
 }
 
-static int take_include(struct bt_options *o, const char *arg)
-{
-	return string_refs_add(&o->script.include_files, arg) ? GO_ON : done(SPUR_USAGE);
-}
-
-static int take_debuginfo(struct bt_options *o, const char *arg)
-{
-	return string_refs_add(&o->script.debuginfo, arg) ? GO_ON : done(SPUR_USAGE);
-}
-
-static int take_no_warnings(struct bt_options *o, const char *arg)
+static int take_no_warnings(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
 	if (o->script.check)
-		return done(script_error(&o->script,
-					 "USAGE: -k, --warnings conflicts with --no-warnings"));
+		return script_error(&o->script,
+				    "USAGE: -k, --warnings conflicts with --no-warnings");
 	o->script.no_warnings = true;
 	return GO_ON;
 }
 
-static int take_check(struct bt_options *o, const char *arg)
+static int take_check(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
 	if (o->script.no_warnings)
-		return done(script_error(&o->script,
-					 "USAGE: -k, --warnings conflicts with --no-warnings"));
+		return script_error(&o->script,
+				    "USAGE: -k, --warnings conflicts with --no-warnings");
 	o->script.check++;
 	return GO_ON;
 }
 
-static int take_buffering(struct bt_options *o, const char *arg)
+static int take_buffering(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
 	if (strcmp(arg, "line") != 0 && strcmp(arg, "full") != 0 && strcmp(arg, "none") != 0)
-		return done(script_error(&o->script,
-					 "USAGE: -B must be either 'line', 'full', or 'none'."));
+		return script_error(&o->script,
+				    "USAGE: -B must be either 'line', 'full', or 'none'.");
 	o->script.buffering = arg;
 	return GO_ON;
 }
 
-static int take_no_feature(struct bt_options *o, const char *arg)
+static int take_no_feature(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
 	struct bpf_features f;
 	int status;
 
 	o->script.features = arg;
 	status = script_features(&o->script, &f);
-	return status ? done(status) : GO_ON;
+	return status ? status : GO_ON;
 }
 
 /* What a stage of bpftrace's compiler is here; "": there is nothing like it. */
@@ -151,7 +132,7 @@ static int old_debug(struct bt_options *o, const char *arg)
 	return GO_ON;
 }
 
-static int take_debug(struct bt_options *o, const char *arg)
+static int take_debug(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
 	if (arg[0] == '-' || strcmp(arg, "d") == 0)
 		return old_debug(o, arg);
@@ -161,62 +142,39 @@ static int take_debug(struct bt_options *o, const char *arg)
 		len = strcspn(arg, ",");
 		stage = stage_named(arg, len);
 		if (!stage)
-			return done(script_error(&o->script, "USAGE: invalid option for -d: %.*s",
-						 (int)len, arg));
+			return script_error(&o->script, "USAGE: invalid option for -d: %.*s",
+					    (int)len, arg);
 		if (*stage)
 			o->script.dump = stage;
 	}
 	return GO_ON;
 }
 
-/* Only one of these may be given; --mode alone overrides those before it. */
-static bool is_other_mode(struct bt_options *o, const char *option)
+/* --fmt, --test, --bench: only one may be given, but --mode overrides those before it. */
+static int take_mode_flag(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
-	if (!o->format && !o->script.test && !o->script.bench && !o->codegen)
-		return false;
-	script_error(&o->script, "USAGE: --%s conflicts with existing --mode", option);
-	return true;
-}
-
-static int take_test(struct bt_options *o, const char *arg)
-{
-	if (is_other_mode(o, "test"))
-		return done(SPUR_USAGE);
-	o->script.test = true;
+	if (o->format || o->script.test || o->script.bench || o->codegen)
+		return script_error(&o->script, "USAGE: --%s conflicts with existing --mode",
+				    b->name);
+	*(bool *)((char *)o + b->offset) = true;
 	return GO_ON;
 }
 
-static int take_bench(struct bt_options *o, const char *arg)
+static int take_emit_llvm(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
-	if (is_other_mode(o, "bench"))
-		return done(SPUR_USAGE);
-	o->script.bench = true;
-	return GO_ON;
+	return script_error(&o->script,
+			    "--emit-llvm: there is no LLVM here. -d codegen shows what stands "
+			    "between the script and the instructions");
 }
 
-static int take_format(struct bt_options *o, const char *arg)
+static int take_emit_elf(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
-	if (is_other_mode(o, "fmt"))
-		return done(SPUR_USAGE);
-	o->format = true;
-	return GO_ON;
+	return script_error(&o->script,
+			    "--emit-elf: programs go to the kernel without being an object "
+			    "file. -d dis shows their instructions");
 }
 
-static int take_emit_llvm(struct bt_options *o, const char *arg)
-{
-	return done(script_error(&o->script,
-				 "--emit-llvm: there is no LLVM here. -d codegen shows what stands "
-				 "between the script and the instructions"));
-}
-
-static int take_emit_elf(struct bt_options *o, const char *arg)
-{
-	return done(script_error(&o->script,
-				 "--emit-elf: programs go to the kernel without being an object "
-				 "file. -d dis shows their instructions"));
-}
-
-static int take_mode(struct bt_options *o, const char *arg)
+static int take_mode(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
 	o->format = o->script.test = o->script.bench = o->codegen = false;
 	if (strcmp(arg, "format") == 0)
@@ -228,13 +186,13 @@ static int take_mode(struct bt_options *o, const char *arg)
 	else if (strcmp(arg, "bench") == 0)
 		o->script.bench = true;
 	else
-		return done(script_error(&o->script,
-					 "USAGE: --mode can only be 'codegen', 'compiler-bench', "
-					 "'bench', 'test' or 'format'."));
+		return script_error(&o->script,
+				    "USAGE: --mode can only be 'codegen', 'compiler-bench', "
+				    "'bench', 'test' or 'format'.");
 	return GO_ON;
 }
 
-static int take_nothing(struct bt_options *o, const char *arg)
+static int take_nothing(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
 	return GO_ON;
 }
@@ -247,49 +205,48 @@ static const struct bt_option options[] = {
 	 AT(script.list)},
 	{'v', "verbose", NULL, "print more; with -l, arguments of probes", NULL,
 	 AT(script.verbose)},
-	{'h', "help", NULL, "show this", take_help, 0},
-	{'V', "version", NULL, "show the version", take_version, 0},
-	{0, "info", NULL, "show what the kernel's BPF can do", take_info, 0},
+	{'h', "help", NULL, "show this", take_help},
+	{'V', "version", NULL, "show the version", take_version},
+	{0, "info", NULL, "show what the kernel's BPF can do", take_info},
 	{'p', "pid", "PID", "trace only this process", NULL, AT(pid)},
 	{'c', "cmd", "CMD", "run a command, and end with it", NULL, AT(script.command)},
-	{0, "usdt-file-activation", NULL, "accepted; semaphores are activated anyway", take_nothing,
-	 0},
+	{0, "usdt-file-activation", NULL, "accepted; semaphores are activated anyway",
+	 take_nothing},
 	{'o', "output", "FILE", "write to FILE", NULL, AT(script.output)},
 	{'f', NULL, "FORMAT", "'text' or 'json'", NULL, AT(script.format)},
-	{'B', NULL, "MODE", "buffering of the output: 'line', 'full' or 'none'", take_buffering, 0},
+	{'B', NULL, "MODE", "buffering of the output: 'line', 'full' or 'none'", take_buffering},
 	{'q', "quiet", NULL, "only what the script shows", NULL, AT(script.quiet)},
 	{'k', "warnings", NULL, "warn when a helper fails; -kk: and when a map has no entry",
-	 take_check, 0},
-	{0, "no-warnings", NULL, "no warnings", take_no_warnings, 0},
-	{'I', NULL, "DIR", "look for included files in DIR", take_dir, 0},
-	{0, "include", "FILE", "include FILE before the script", take_include, 0},
-	{0, "debuginfo", "DIR", "look for debug information in DIR[:DIR...], too", take_debuginfo,
-	 0},
+	 take_check},
+	{0, "no-warnings", NULL, "no warnings", take_no_warnings},
+	{'I', NULL, "DIR", "look for included files in DIR", take_word, AT(script.include_dirs)},
+	{0, "include", "FILE", "include FILE before the script", take_word,
+	 AT(script.include_files)},
+	{0, "debuginfo", "DIR", "look for debug information in DIR[:DIR...], too", take_word,
+	 AT(script.debuginfo)},
 	{0, "probe-filter", "REGEX", "only probes whose names match", NULL,
 	 AT(script.probe_filter)},
 	{0, "traceable-functions", "FILE", "functions that patterns match", NULL,
 	 AT(script.traceable)},
 	{0, "unsafe", NULL, "allow functions that change the system", NULL, AT(script.unsafe)},
 	{0, "no-feature", "LIST", "do without these: kprobe_multi,kprobe_session,uprobe_multi",
-	 take_no_feature, 0},
+	 take_no_feature},
 	{0, "dry-run", NULL, "compile and load it, and end", NULL, AT(script.dry_run)},
 	{'d', "debug", "STAGE", "show what the script becomes: 'ast', 'codegen', 'dis', ...",
-	 take_debug, 0},
-	{0, "fmt", NULL, "print the script as it should look", take_format, 0},
-	{0, "mode", "MODE", "'codegen', 'compiler-bench', 'bench', 'test' or 'format'", take_mode,
-	 0},
-	{0, "test", NULL, "run probes of the type test", take_test, 0},
-	{0, "bench", NULL, "measure probes of the type bench", take_bench, 0},
-	{0, "dwarf-pid", "PID", "accepted; dw_ustack() unwinds all processes anyway", take_nothing,
-	 0},
+	 take_debug},
+	{0, "fmt", NULL, "print the script as it should look", take_mode_flag, AT(format)},
+	{0, "mode", "MODE", "'codegen', 'compiler-bench', 'bench', 'test' or 'format'", take_mode},
+	{0, "test", NULL, "run probes of the type test", take_mode_flag, AT(script.test)},
+	{0, "bench", NULL, "measure probes of the type bench", take_mode_flag, AT(script.bench)},
+	{0, "dwarf-pid", "PID", "accepted; dw_ustack() unwinds all processes anyway", take_nothing},
 	{0, "aot", "FILE", "refused: a compiled script would fit one kernel only", NULL,
 	 AT(script.aot)},
-	{0, "emit-elf", "FILE", "refused: there is no object file", take_emit_elf, 0},
-	{0, "emit-llvm", "FILE", "refused: there is no LLVM", take_emit_llvm, 0},
+	{0, "emit-elf", "FILE", "refused: there is no object file", take_emit_elf},
+	{0, "emit-llvm", "FILE", "refused: there is no LLVM", take_emit_llvm},
 	/* Nothing is to be done: there is no LLVM, and BTF is used anyway. */
-	{0, "verify-llvm-ir", NULL, NULL, take_nothing, 0},
-	{'b', "btf", NULL, NULL, take_nothing, 0},
-	{0, "no-blazesym", NULL, NULL, take_nothing, 0},
+	{0, "verify-llvm-ir", NULL, NULL, take_nothing},
+	{'b', "btf", NULL, NULL, take_nothing},
+	{0, "no-blazesym", NULL, NULL, take_nothing},
 };
 
 static void usage(FILE *to)
@@ -328,7 +285,7 @@ static int apply(struct bt_options *o, const struct bt_option *b, const char *ar
 	char *field = (char *)o + b->offset;
 
 	if (b->take)
-		return b->take(o, arg);
+		return b->take(o, b, arg);
 	if (b->arg)
 		*(const char **)(void *)field = arg;
 	else
@@ -377,7 +334,7 @@ static int read_options(struct bt_options *o, int argc, char **argv)
 
 		if (!b) {
 			usage(stderr);
-			return done(SPUR_USAGE);
+			return SPUR_USAGE;
 		}
 		rc = apply(o, b, optarg);
 	}
@@ -386,7 +343,7 @@ static int read_options(struct bt_options *o, int argc, char **argv)
 
 /* ---- what the options ask for together ---- */
 
-static int know_pid(struct bt_options *o)
+static int check_pid(struct bt_options *o)
 {
 	char *end;
 	long pid;
@@ -397,26 +354,25 @@ static int know_pid(struct bt_options *o)
 	errno = 0;
 	pid = strtol(o->pid, &end, 10);
 	if (end == o->pid || pid < 0)
-		return done(script_error(&o->script, "Failed to parse pid: invalid integer: %s",
-					 o->pid));
+		return script_error(&o->script, "Failed to parse pid: invalid integer: %s", o->pid);
 	if (*end)
-		return done(script_error(
-			&o->script, "Failed to parse pid: invalid trailing bytes: %s", o->pid));
+		return script_error(&o->script, "Failed to parse pid: invalid trailing bytes: %s",
+				    o->pid);
 	if (errno || pid > MAX_PID)
-		return done(script_error(&o->script, "Pid out of range: %s", o->pid));
+		return script_error(&o->script, "Pid out of range: %s", o->pid);
 	if (!pid || (kill((pid_t)pid, 0) != 0 && errno == ESRCH))
-		return done(script_error(&o->script,
-					 "Failed to attach to pid: Unable to open pidfd (%s)",
-					 strerror(pid ? ESRCH : EINVAL)));
+		return script_error(&o->script,
+				    "Failed to attach to pid: Unable to open pidfd (%s)",
+				    strerror(pid ? ESRCH : EINVAL));
 	slot = vec_push(&o->script.pids);
 	if (!slot)
-		return done(script_error(&o->script, "out of memory"));
+		return script_error(&o->script, "out of memory");
 	*slot = (pid_t)pid;
 	return GO_ON;
 }
 
 /* The script and its parameters, or what is to be listed. */
-static int know_script(struct bt_options *o, int argc, char **argv)
+static int find_script(struct bt_options *o, int argc, char **argv)
 {
 	struct script_command *s = &o->script;
 
@@ -427,24 +383,24 @@ static int know_script(struct bt_options *o, int argc, char **argv)
 		s->command = NULL;
 	if (argc == 1) {
 		usage(stderr);
-		return done(SPUR_USAGE);
+		return SPUR_USAGE;
 	}
 	if (s->command && o->pid) {
 		script_error(s, "USAGE: Cannot use both -c and -p.");
 		usage(stderr);
-		return done(SPUR_USAGE);
+		return SPUR_USAGE;
 	}
 	if (s->list && optind < argc - 1) {
 		usage(stderr);
-		return done(SPUR_USAGE);
+		return SPUR_USAGE;
 	}
 	if (s->list && optind < argc)
 		s->pattern = argv[optind++];
 	else if (!s->list && !s->program && optind < argc)
 		s->file = argv[optind++];
 	if (!s->list && !s->program && !s->file)
-		return done(script_error(s, "USAGE: filename or -e 'program' required."));
-	return script_params(s, argv + optind) ? GO_ON : done(script_error(s, "out of memory"));
+		return script_error(s, "USAGE: filename or -e 'program' required.");
+	return script_params(s, argv + optind) ? GO_ON : script_error(s, "out of memory");
 }
 
 static int run(struct bt_options *o)
@@ -464,7 +420,7 @@ static int run(struct bt_options *o)
 }
 
 /* A setting of 0.17 whose meaning was inverted since. */
-static void know_environment(void)
+static void translate_environment(void)
 {
 	const char *no = getenv("BPFTRACE_NO_CPP_DEMANGLE");
 
@@ -478,12 +434,12 @@ int cli_as_bpftrace(int argc, char **argv)
 	int rc = read_options(&o, argc, argv);
 
 	if (rc == GO_ON)
-		rc = know_script(&o, argc, argv);
+		rc = find_script(&o, argc, argv);
 	if (rc == GO_ON)
-		rc = know_pid(&o);
-	know_environment();
+		rc = check_pid(&o);
+	translate_environment();
 	if (rc == GO_ON)
-		rc = done(run(&o));
+		rc = run(&o);
 	script_command_free(&o.script);
-	return rc - 1;
+	return rc;
 }

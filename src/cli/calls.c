@@ -4,11 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "base/newfile.h"
 #include "base/safe.h"
-#include "base/suggest.h"
 #include "cli/onefile.h"
 #include "cli/range.h"
 #include "draw/svg.h"
@@ -47,7 +45,7 @@ static const struct opt opts[] = {
 	{0, "on-cpu", OPT_FLAG, NULL, "leave out the time tasks were scheduled out", AT(on_cpu)},
 	{0, "min", OPT_STRING, "PERCENT", "leave smaller functions out of trees and pictures (0.5)",
 	 AT(min)},
-	{'o', NULL, OPT_STRING, "FILE", "write to this file", AT(output), .values = "FILE"},
+	{'o', NULL, OPT_FILE, "FILE", "write to this file", AT(output)},
 };
 
 /* ---- trees ---- */
@@ -62,31 +60,28 @@ static void put_tree(const struct calls_command *o, const struct flame *f, bool 
 	buf_printf(out, "%12s %12s %7s  function\n", timed ? "total" : "samples", "self", "%");
 	while (n) {
 		const double share = all > 0 ? 100 * (double)n->total[0] / all : 0;
-		char total[40], self[40];
+		struct amount total, self;
 
 		if (share < o->min_percent) {
 			n = flame_next_beside(n);
 			continue;
 		}
 		if (timed) {
-			amount_time(total, sizeof(total), n->total[0]);
-			amount_time(self, sizeof(self), n->self[0]);
+			total = amount_time(n->total[0]);
+			self = amount_time(n->self[0]);
 		} else {
-			snprintf(total, sizeof(total), "%llu", (unsigned long long)n->total[0]);
-			snprintf(self, sizeof(self), "%llu", (unsigned long long)n->self[0]);
+			snprintf(total.text, sizeof(total.text), "%llu",
+				 (unsigned long long)n->total[0]);
+			snprintf(self.text, sizeof(self.text), "%llu",
+				 (unsigned long long)n->self[0]);
 		}
-		buf_printf(out, "%12s %12s %7.2f  ", total, self, share);
+		buf_printf(out, "%12s %12s %7.2f  ", total.text, self.text, share);
 		for (const struct flame_node *up = n->parent; up && up->name; up = up->parent)
 			buf_puts(out, "| ");
 		buf_put_safe(out, n->name, strlen(n->name));
 		buf_putc(out, '\n');
 		n = flame_next(n);
 	}
-}
-
-static bool tree_task(const void *range, int64_t pid, const char *comm)
-{
-	return range_task(range, pid, comm);
 }
 
 static int show_tree(struct calls_command *o, struct spur_trace *t, struct buf *out,
@@ -99,7 +94,7 @@ static int show_tree(struct calls_command *o, struct spur_trace *t, struct buf *
 	};
 	struct flame_wanted w = {.from = sources[o->source],
 				 .weight = o->on_cpu ? FLAME_ON_CPU : FLAME_USUAL,
-				 .task = tree_task,
+				 .task = range_task,
 				 .task_arg = &o->range};
 	enum flame_from from = FLAME_ANY;
 	struct flame f;
@@ -231,7 +226,7 @@ static int show(struct calls_command *o, struct spur_trace *t)
 	return cli_result(rc, "writing the calls", &err);
 }
 
-static bool check(struct calls_command *o)
+static int check(struct calls_command *o)
 {
 	static const char *const sources[] = {
 		[CG_FROM_CALLS] = "calls",
@@ -241,61 +236,51 @@ static bool check(struct calls_command *o)
 	int read;
 	char end;
 
-	if (o->tree + o->dot + o->svg + o->chains + (o->flat || o->graph) > 1) {
-		cli_error(
+	if (o->tree + o->dot + o->svg + o->chains + (o->flat || o->graph) > 1)
+		return cli_wrong(
 			"only one of --tree, --dot, --svg, --chains and --flat/--graph at a time");
-		return false;
-	}
-	if (!o->chains && (o->all_tasks || o->buffer)) {
-		cli_error("-P and --buffer belong to --chains");
-		return false;
-	}
-	if (o->tree && o->from && strcmp(o->from, "entries") == 0) {
-		cli_error("--tree: entries do not show which call is inside of which");
-		return false;
-	}
+	if (!o->chains && (o->all_tasks || o->buffer))
+		return cli_wrong("-P and --buffer belong to --chains");
+	if (o->tree && o->from && strcmp(o->from, "entries") == 0)
+		return cli_wrong("--tree: entries do not show which call is inside of which");
 	read = o->min ? sscanf(o->min, "%lf%c%c", &o->min_percent, &end, &end) : 1;
 	if (!(read == 1 || (read == 2 && end == '%')) ||
-	    !(o->min_percent >= 0 && o->min_percent <= 100)) {
-		cli_error("--min: '%s' is no percentage", o->min);
-		return false;
-	}
+	    !(o->min_percent >= 0 && o->min_percent <= 100))
+		return cli_wrong("--min: '%s' is no percentage", o->min);
 	for (int i = CG_FROM_CALLS; o->from && i <= CG_FROM_SAMPLES; i++)
 		if (strcmp(o->from, sources[i]) == 0)
 			o->source = (enum callgraph_source)i;
 	if (o->from && !o->source)
-		cli_error("--from: '%s' is none of calls, entries and samples", o->from);
-	return !o->from || o->source;
+		return cli_wrong("--from: '%s' is none of calls, entries and samples", o->from);
+	return SPUR_OK;
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct calls_command o = {.min_percent = 0.5};
-	int others = opts_parse(&command_calls, &o, argc, argv), status = SPUR_USAGE;
+	struct calls_command *o = options;
 	struct spur_trace *t;
+	int status = check(o);
 
-	if (others == -ECANCELED)
-		status = SPUR_OK;
-	else if (others >= 0 && check(&o)) {
-		t = onefile_open(&command_calls, o.range.input, others, argv, &status);
-		if (t && cli_reads(o.output, t->dat->path))
-			status = onefile_close(t, SPUR_USAGE);
-		else if (t)
-			status = onefile_close(t,
-					       o.chains ? cli_show_chains(t, o.buffer, o.all_tasks)
-							: show(&o, t));
-	}
-	range_free(&o.range);
-	return status;
+	if (status != SPUR_OK)
+		return status;
+	t = onefile_open(&command_calls, o->range.input, others, argv, &status);
+	if (!t)
+		return status;
+	if (cli_reads(o->output, t->dat->path))
+		status = SPUR_USAGE;
+	else
+		status = o->chains ? cli_show_chains(t, o->buffer, o->all_tasks) : show(o, t);
+	return onefile_close(t, status);
 }
 
 const struct command command_calls = {
 	.name = "calls",
 	.summary = "show who called whom: gprof's call graph, a tree, a picture",
 	.usage = "[options] [FILE]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
 	.shared = range_opts,
 	.nr_shared = RANGE_OPTS,
+	.size = sizeof(struct calls_command),
+	.defaults = &(const struct calls_command){.min_percent = 0.5},
 	.run = run,
 };

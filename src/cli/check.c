@@ -10,7 +10,6 @@
 #include <sys/mount.h>
 #include <sys/utsname.h>
 
-#include "base/array.h"
 #include "base/json.h"
 #include "base/suggest.h"
 #include "base/vec.h"
@@ -34,8 +33,7 @@ struct check_options {
 static const struct opt opts[] = {
 	{0, "missing", OPT_FLAG, NULL, "only what is missing or incomplete", AT(missing)},
 	{0, "json", OPT_FLAG, NULL, "as one JSON object", AT(json)},
-	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
-	 .values = "auto always never"},
+	CLI_COLOUR_OPTION(AT(colour)),
 };
 
 static const struct {
@@ -154,7 +152,7 @@ static bool mount_privately(struct tracefs *fs)
 }
 
 /* Whether all names on the command line are known; false after a message. */
-static bool known(int n, char **names)
+static bool all_known(int n, char **names)
 {
 	for (int i = 0; i < n; i++) {
 		struct suggest near = suggest_for(names[i], strlen(names[i]));
@@ -163,12 +161,8 @@ static bool known(int n, char **names)
 			continue;
 		for (const struct cap *cap = caps_table; cap->name; cap++)
 			suggest_try(&near, cap->name);
-		if (suggest_best(&near))
-			cli_error("'%s' is not known; did you mean '%s'?", names[i],
-				  suggest_best(&near));
-		else
-			cli_error("'%s' is not known; 'spur check --json' has all names", names[i]);
-		return false;
+		return cli_complain("'%s' is not known%s", names[i],
+				    suggest_hint_or(&near, "; 'spur check --json' has all names"));
 	}
 	return true;
 }
@@ -201,24 +195,22 @@ static int check(const struct check_options *o, int n, char **names)
 	return (n ? r.all : r.can_record) ? SPUR_OK : SPUR_ENVIRONMENT;
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct check_options o = {.colour = "auto"};
-	int others = opts_parse(&command_check, &o, argc, argv);
+	struct check_options *o = options;
 
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	if (!known(others, argv) || !cli_colour(o.colour, &o.use_colour))
+	if (!all_known(others, argv) || !cli_colour(o->colour, &o->use_colour))
 		return SPUR_USAGE;
-	return check(&o, others, argv);
+	return check(o, others, argv);
 }
 
 const struct command command_check = {
 	.name = "check",
 	.summary = "show what this kernel offers for tracing, and what is missing",
 	.usage = "[options] [NAME]...",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct check_options),
+	.defaults = &(const struct check_options){.colour = "auto"},
 	.run = run,
 };
 
@@ -234,8 +226,7 @@ struct format_options {
 static const struct opt event_opts[] = {
 	{'N', NULL, OPT_FLAG, NULL, "ignore plugins; check the formats alone",
 	 offsetof(struct format_options, no_plugins)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "does nothing; accepted because trace-cmd has it",
-	 .call = opt_ignore},
+	{0, "verbose", OPT_IGNORED, "[LEVEL]", "does nothing; accepted because trace-cmd has it"},
 };
 
 /* The formats of the kernel while they are read. The registry points into their texts. */
@@ -304,10 +295,8 @@ static int check_formats(const struct format_options *o, struct formats *f)
 	struct events *ev = f->events;
 	size_t not_all = 0, broken = 0;
 
-	if (events_seal(ev) < 0) {
-		cli_error("out of memory");
-		return SPUR_ENVIRONMENT;
-	}
+	if (events_seal(ev) < 0)
+		return cli_refused("out of memory");
 	if (!o->no_plugins && tep_user_plugins_exist() &&
 	    tep_bridge_new(ev, &plugins, &bridge, NULL) == 0)
 		tep_bridge_attach(bridge);
@@ -325,20 +314,13 @@ static int check_formats(const struct format_options *o, struct formats *f)
 	return f->status || !not_all ? f->status : SPUR_CORRUPT;
 }
 
-static int run_events(int argc, char **argv)
+static int run_events(void *options, int others, char **argv)
 {
-	struct format_options o = {0};
-	int others = opts_parse(&command_check_events, &o, argc, argv), rc;
 	struct spur_error err = {0};
 	struct formats f = {0};
 	struct tracefs fs;
+	int rc;
 
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	if (others > 0) {
-		cli_error("check-events takes no arguments");
-		return SPUR_USAGE;
-	}
 	f.status = live_open(&fs);
 	if (f.status != SPUR_OK)
 		return f.status;
@@ -348,7 +330,7 @@ static int run_events(int argc, char **argv)
 	if (rc < 0)
 		f.status = cli_result(rc, "reading the formats", &err);
 	else
-		f.status = check_formats(&o, &f);
+		f.status = check_formats(options, &f);
 	events_free(f.events);
 	vec_each (text, &f.texts)
 		buf_free(text);
@@ -360,7 +342,8 @@ const struct command command_check_events = {
 	.name = "check-events",
 	.summary = "check whether spur can parse this kernel's event formats",
 	.usage = "[-N]",
-	.opts = event_opts,
-	.nr_opts = ARRAY_SIZE(event_opts),
+	COMMAND_OPTS(event_opts),
+	.size = sizeof(struct format_options),
 	.run = run_events,
+	.takes_nothing = "",
 };

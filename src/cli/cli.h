@@ -45,6 +45,14 @@ void cli_usage(FILE *to);
 /* Prints "spur: MESSAGE" on standard error: one line without control characters. */
 void cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same with a value: the status for wrong usage, for what the system refuses, or false. */
+#define cli_wrong(...)	  (cli_error(__VA_ARGS__), SPUR_USAGE)
+#define cli_refused(...)  (cli_error(__VA_ARGS__), SPUR_ENVIRONMENT)
+#define cli_complain(...) (cli_error(__VA_ARGS__), false)
+
+/* The same for callbacks that give a note. */
+void cli_note(void *arg, const char *text);
+
 /* Prints the error and returns the exit status that belongs to it. */
 int cli_fail(const struct spur_error *err);
 
@@ -66,6 +74,13 @@ int cli_spare(const char *path, const char *how);
 
 /* Whether the output is the input; true after a message. Either may be NULL. */
 bool cli_reads(const char *output, const char *input);
+
+/* The option --color, whose field is a text, for cli_colour(). */
+#define CLI_COLOUR_OPTION(field)                                                                   \
+	{                                                                                          \
+		0, "color", OPT_STRING, "WHEN", "auto, always or never", field,                    \
+			.values = "auto always never"                                              \
+	}
 
 /*
  * Whether to use colour on standard output: "auto", "always", "never". False after a message for
@@ -107,10 +122,13 @@ int cli_write_coloured(const void *data, size_t len);
 void cli_put(const char *text, size_t len);
 void cli_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Amounts for people: each writes to the memory it is given and returns that. */
-const char *amount_bytes(char *text, size_t cap, uint64_t bytes); /* "12.3 MB" */
-const char *amount_time(char *text, size_t cap, uint64_t ns);	  /* "1.500 s" */
-const char *amount_count(char *text, size_t cap, double count);	  /* "12.3 k" */
+/* Amounts for people; printf("%s", amount_bytes(n).text). */
+struct amount {
+	char text[32];
+};
+struct amount amount_bytes(uint64_t bytes); /* "12.3 MB" */
+struct amount amount_time(uint64_t ns);	    /* "1.500 s" */
+struct amount amount_count(double count);   /* "12.3 k" */
 
 /* Prints the completion script for a shell ("bash", "zsh"); false when it is unknown. */
 bool cli_completion(const char *shell);
@@ -137,14 +155,11 @@ int cli_as_kernelshark(int argc, char **argv);
 
 /* ---- findings.c ---- */
 
-struct findings_shown {
-	const char *names; /* "NAME,NAME"; "": all */
-	int64_t rows;	   /* of each */
-	bool json, colour;
-};
-
-/* Looks for them and prints them. Returns the exit status. */
-int findings_show(struct spur_trace *t, const struct findings_shown *o);
+/*
+ * Looks for those of these names ("NAME,NAME"; "": all) and prints so many rows of each. Returns
+ * the exit status.
+ */
+int findings_show(struct spur_trace *t, const char *names, int64_t rows, bool json, bool colour);
 
 /* ---- output.c: progress of jobs ---- */
 

@@ -6,6 +6,12 @@
 #include "cli/cli.h"
 #include "cli/script.h"
 
+/* The words of an option's argument, "FILE" for names of files; "": unknown. */
+static const char *values_of(const struct opt *o)
+{
+	return o->kind == OPT_FILE ? "FILE" : o->values ? o->values : "";
+}
+
 static void bash_words(const struct command *cmd)
 {
 	printf("COMPREPLY=($(compgen -W '");
@@ -26,28 +32,34 @@ static void bash_values(const struct command *cmd)
 {
 	for (size_t i = 0; i < command_nr_opts(cmd); i++) {
 		const struct opt *o = command_opt(cmd, i);
+		const char *values = values_of(o);
 
-		if (!o->values || !o->name || strcmp(o->values, "FILE") == 0)
+		if (!*values || !o->name || strcmp(values, "FILE") == 0)
 			continue;
 		printf("\t\t%s:--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return;;\n",
-		       cmd->name, o->name, o->values);
+		       cmd->name, o->name, values);
 	}
 }
 
-/* Each tool has options of its own. */
-static void bash_tools(void)
+/* Each tool has options of its own. `after` stands between its name and them. */
+static void each_tool(const char *after, void (*words)(const struct command *cmd))
 {
-	printf("\ttool) case ${COMP_WORDS[2]} in\n");
 	for (const struct tool *t = tools; t->name; t++) {
 		struct command cmd = {.name = t->name};
 		struct tool_options *o = tool_options(t, &cmd.opts, &cmd.nr_opts);
 
 		if (!o)
 			continue;
-		printf("\t\t%s) ", t->name);
-		bash_words(&cmd);
+		printf("\t\t%s%s", t->name, after);
+		words(&cmd);
 		tool_options_free(o);
 	}
+}
+
+static void bash_tools(void)
+{
+	printf("\ttool) case ${COMP_WORDS[2]} in\n");
+	each_tool(") ", bash_words);
 	printf("\t\t*) ");
 	bash_words(&command_tool);
 	printf("\t\tesac;;\n");
@@ -102,7 +114,7 @@ static void zsh_text(const char *text)
 
 static void zsh_option(const struct opt *o)
 {
-	const char *value = o->values ? o->values : "";
+	const char *value = values_of(o);
 
 	for (int form = 0; form < 2; form++) {
 		if (form == 0 ? !o->letter : !o->name)
@@ -150,16 +162,7 @@ static void zsh_tools(void)
 	printf("\t\t)\n\t\t_describe tool tools\n\t\treturn\n\tfi\n"
 	       "\tif [[ $cmd == tool ]] && (( CURRENT > 2 )); then\n"
 	       "\t\tshift words\n\t\t(( CURRENT-- ))\n\t\tcase $words[1] in\n");
-	for (const struct tool *t = tools; t->name; t++) {
-		struct command cmd = {.name = t->name};
-		struct tool_options *o = tool_options(t, &cmd.opts, &cmd.nr_opts);
-
-		if (!o)
-			continue;
-		printf("\t\t%s)\n\t\t", t->name);
-		zsh_options(&cmd);
-		tool_options_free(o);
-	}
+	each_tool(")\n\t\t", zsh_options);
 	printf("\t\tesac\n\t\treturn\n\tfi\n");
 }
 

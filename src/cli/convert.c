@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur convert`: rewrites a file with another version or compression. */
-#include <errno.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "cli/cli.h"
 #include "dat/copy.h"
 #include "dat/dat.h"
@@ -19,10 +17,8 @@ struct convert_options {
 #define AT(field) offsetof(struct convert_options, field)
 
 static const struct opt opts[] = {
-	{'i', NULL, OPT_STRING, "FILE", "the file to read (trace.dat)", AT(input),
-	 .values = "FILE"},
-	{'o', NULL, OPT_STRING, "FILE", "the file to write; may replace a recording", AT(output),
-	 .values = "FILE"},
+	{'i', NULL, OPT_FILE, "FILE", "the file to read (trace.dat)", AT(input)},
+	{'o', NULL, OPT_FILE, "FILE", "the file to write; may replace a recording", AT(output)},
 	{0, "file-version", OPT_NUMBER, "N", "6 or 7 (the default)", AT(version), .values = "6 7"},
 	{0, "compression", OPT_STRING, "NAME", "none, zlib, zstd, or any: the best (the default)",
 	 AT(compression), .values = "any none zlib zstd"},
@@ -30,31 +26,25 @@ static const struct opt opts[] = {
 	{0, "progress", OPT_FLAG, NULL, "show progress on standard error", AT(progress)},
 };
 
-static bool check_options(struct convert_options *o, int others, char **argv)
+static int check_options(struct convert_options *o, int others, char **argv)
 {
-	const char *problem = NULL;
-
 	if (others > 1 || (others && o->output))
-		problem = "convert writes one file";
-	else if (!others && !o->output)
-		problem = "the file to write is missing: spur convert -i INPUT OUTPUT";
-	else if (o->version != 6 && o->version != 7)
-		problem = "--file-version: 6 or 7";
-	else if (o->version == 6 && o->compression && strcmp(o->compression, "none") != 0 &&
-		 strcmp(o->compression, "any") != 0)
-		problem = "version 6 has no compression; leave out --compression, or "
-			  "--file-version=6";
-	if (problem) {
-		cli_error("%s", problem);
-		return false;
-	}
+		return cli_wrong("convert writes one file");
+	if (!others && !o->output)
+		return cli_wrong("the file to write is missing: spur convert -i INPUT OUTPUT");
+	if (o->version != 6 && o->version != 7)
+		return cli_wrong("--file-version: 6 or 7");
+	if (o->version == 6 && o->compression && strcmp(o->compression, "none") != 0 &&
+	    strcmp(o->compression, "any") != 0)
+		return cli_wrong("version 6 has no compression; leave out --compression, or "
+				 "--file-version=6");
 	if (others)
 		o->output = argv[0];
-	if (!o->input)
-		o->input = "trace.dat";
 	if (!o->compression || o->version == 6)
 		o->compression = o->version == 6 ? "none" : "any";
-	return true;
+	return others && !o->force
+		       ? cli_spare(o->output, "-i names the file to read; " SOURCE_FORCE)
+		       : SPUR_OK;
 }
 
 static int convert(const struct convert_options *o, struct dat *d)
@@ -75,26 +65,18 @@ static int convert(const struct convert_options *o, struct dat *d)
 	return status == SPUR_OK ? cli_damage(d) : status;
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct convert_options o = {.version = 7};
-	int others = opts_parse(&command_convert, &o, argc, argv);
+	struct convert_options *o = options;
 	struct spur_error err = {0};
 	struct dat *d;
-	int status;
+	int status = check_options(o, others, argv);
 
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	if (!check_options(&o, others, argv))
-		return SPUR_USAGE;
-	status = others && !o.force
-			 ? cli_spare(o.output, "-i names the file to read; " SOURCE_FORCE)
-			 : SPUR_OK;
 	if (status != SPUR_OK)
 		return status;
-	if (source_open(o.input, &d, &err) < 0)
+	if (source_open(o->input, &d, &err) < 0)
 		return cli_fail(&err);
-	status = convert(&o, d);
+	status = convert(o, d);
 	dat_close(d);
 	return status;
 }
@@ -103,7 +85,8 @@ const struct command command_convert = {
 	.name = "convert",
 	.summary = "rewrite a trace with another file version or compression",
 	.usage = "[options] OUTPUT",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct convert_options),
+	.defaults = &(const struct convert_options){.input = "trace.dat", .version = 7},
 	.run = run,
 };

@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/newfile.h"
@@ -30,10 +28,10 @@
 
 static const struct opt opts[] = {
 	{.kind = OPT_GROUP, .help = "Requirements"},
-	{0, "require", OPT_CALL, "REQUIREMENT", "what B has to meet, as in 'wakeup.max < 200us'",
-	 AT(require), opt_add_string},
-	{0, "requirements", OPT_STRING, "FILE", "read requirements from a file, one per line",
-	 AT(requirements), .values = "FILE"},
+	{0, "require", OPT_LIST, "REQUIREMENT", "what B has to meet, as in 'wakeup.max < 200us'",
+	 AT(require)},
+	{0, "requirements", OPT_FILE, "FILE", "read requirements from a file, one per line",
+	 AT(requirements)},
 	{.kind = OPT_GROUP, .help = "What is measured besides"},
 	{0, "period", OPT_STRING, "EVENT[/FILTER/]", "\"period\": from this event to the next one",
 	 AT(period)},
@@ -44,20 +42,19 @@ static const struct opt opts[] = {
 	{0, "first", OPT_FLAG, NULL, "of several --from, measure from the first, not the last",
 	 AT(first)},
 	{.kind = OPT_GROUP, .help = "How it is shown"},
-	{0, "focus", OPT_CALL, "MEASURE", "look at this one closely: wakeup, syscall[read]",
-	 AT(focus), opt_add_string},
+	{0, "focus", OPT_LIST, "MEASURE", "look at this one closely: wakeup, syscall[read]",
+	 AT(focus)},
 	{0, "worst", OPT_NUMBER, "N", "how many of its longest to show of each trace (3)",
 	 AT(worst)},
-	{0, "around", OPT_CALL, "TIME", "and the events for TIME before and after each", AT(around),
-	 opt_set_time},
+	{0, "around", OPT_TIME, "TIME", "and the events for TIME before and after each",
+	 AT(around)},
 	{'n', "rows", OPT_NUMBER, "N", "show N measures (20); 0: all that changed", AT(rows)},
 	{0, "all", OPT_FLAG, NULL, "also those without a clear change", AT(all)},
-	{0, "html", OPT_STRING, "FILE", "write a page with pictures", AT(html), .values = "FILE"},
+	{0, "html", OPT_FILE, "FILE", "write a page with pictures", AT(html)},
 	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
 	{0, "json", OPT_FLAG, NULL, "a JSON object", AT(json)},
 	{0, "csv", OPT_FLAG, NULL, "comma-separated values, a line a measure", AT(csv)},
-	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
-	 .values = "auto always never"},
+	CLI_COLOUR_OPTION(AT(colour)),
 	{.kind = OPT_GROUP, .help = "Which part of both"},
 };
 
@@ -218,10 +215,7 @@ static bool is_wanted(void *arg, int64_t cpu, int64_t pid, const char *comm)
 {
 	const struct range_options *r = arg;
 
-	if (r->cpus.bits &&
-	    (cpu < 0 || cpu >= r->cpus.nr || !(r->cpus.bits[cpu / 64] >> (cpu % 64) & 1)))
-		return false;
-	return range_task(r, pid, comm);
+	return (!r->cpus.bits || cpu_list_has(&r->cpus, cpu)) && range_task(r, pid, comm);
 }
 
 static int prepare(struct work *w, struct spur_error *err)
@@ -314,16 +308,6 @@ static int judge(struct work *w, struct spur_error *err)
 	return rc;
 }
 
-static bool give_warning(const void *arg, unsigned int number, char *text, size_t cap)
-{
-	return diff_warning(arg, number, text, cap);
-}
-
-static bool give_task(const void *arg, int64_t pid, const char *comm)
-{
-	return range_task(arg, pid, comm);
-}
-
 static int write_page(const struct diff_shown *s, struct spur_error *err)
 {
 	const struct diff_page page = {.diff = s->diff,
@@ -331,9 +315,9 @@ static int write_page(const struct diff_shown *s, struct spur_error *err)
 				       .requirements = s->requirements,
 				       .verdicts = s->verdicts,
 				       .nr_requirements = s->nr_requirements,
-				       .warning = give_warning,
+				       .warning = diff_warning,
 				       .warning_arg = s,
-				       .task = give_task,
+				       .task = range_task,
 				       .task_arg = &s->o->range};
 	struct buf out;
 	int rc;
@@ -385,7 +369,7 @@ static int work(struct work *w, int others, char **argv)
 	struct spur_error err = {0};
 	int rc, status;
 
-	if (!cli_colour(w->o->colour ? w->o->colour : "auto", &w->o->use_colour))
+	if (!cli_colour(w->o->colour, &w->o->use_colour))
 		return SPUR_USAGE;
 	rc = take_files(w, others, argv, &err);
 	for (unsigned int i = 0; rc == 0 && i < DIFF_SIDES; i++)
@@ -414,17 +398,14 @@ static int work(struct work *w, int others, char **argv)
 	return w->failed && rc == 0 ? DIFF_FAILED : status;
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct diff_command o = {.rows = 20, .worst = USUAL_WORST};
-	struct work w = {.o = &o};
-	int others = opts_parse(&command_diff, &o, argc, argv);
-	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	struct work w = {.o = options};
+	int status;
 
 	buf_init(&w.file, REQUIREMENTS_TEXT);
 	diff_init(&w.diff, &(struct diff_options){0});
-	if (others >= 0)
-		status = work(&w, others, argv);
+	status = work(&w, others, argv);
 	diff_free(&w.diff);
 	for (unsigned int i = 0; i < DIFF_SIDES; i++)
 		if (w.trace[i])
@@ -432,9 +413,6 @@ static int run(int argc, char **argv)
 	free(w.verdicts);
 	vec_free(&w.requirements);
 	buf_free(&w.file);
-	vec_free(&o.require);
-	vec_free(&o.focus);
-	range_free(&o.range);
 	return status;
 }
 
@@ -443,8 +421,10 @@ const struct command command_diff = {
 	.summary = "compare two recordings, and check requirements",
 	.usage = "[OPTION...] A B\n"
 		 "       spur diff [OPTION...] --require REQUIREMENT [A] B",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct diff_command),
+	.defaults =
+		&(const struct diff_command){.rows = 20, .worst = USUAL_WORST, .colour = "auto"},
 	.run = run,
 	.shared = range_opts,
 	.nr_shared = RANGE_OPTS,

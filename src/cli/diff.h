@@ -36,7 +36,10 @@ void diff_put_text(const struct diff_shown *s, struct buf *to);
 void diff_put_json(const struct diff_shown *s, struct buf *to);
 void diff_put_csv(const struct diff_shown *s, struct buf *to);
 
-/* The warning of that number, of what makes the comparison unsafe; false: there are fewer. */
-bool diff_warning(const struct diff_shown *s, unsigned int number, char *text, size_t cap);
+/*
+ * The warning of that number, of what makes the comparison unsafe; false: there are fewer. `shown`
+ * is a struct diff_shown, so that this is a callback, too.
+ */
+bool diff_warning(const void *shown, unsigned int number, char *text, size_t cap);
 
 #endif

@@ -5,7 +5,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/grid.h"
@@ -82,9 +81,7 @@ static void put_files(const struct diff_shown *s, struct buf *to)
 			continue;
 		grid_text(&g, i == DIFF_A ? "A" : "B");
 		grid_text(&g, s->path[i]);
-		grid_text(&g, side->ticks
-				      ? "-"
-				      : amount_time(text, sizeof(text), side->last - side->first));
+		grid_text(&g, side->ticks ? "-" : amount_time(side->last - side->first).text);
 		grid_number(&g, side->cpus);
 		grid_number(&g, (int64_t)side->events);
 		snprintf(text, sizeof(text), "%llu%s", (unsigned long long)side->lost,
@@ -156,8 +153,9 @@ static bool warn_followed(const struct diff_shown *s, unsigned int side, char *t
 	return true;
 }
 
-bool diff_warning(const struct diff_shown *s, unsigned int number, char *text, size_t cap)
+bool diff_warning(const void *shown, unsigned int number, char *text, size_t cap)
 {
+	const struct diff_shown *s = shown;
 	static bool (*const kinds[])(const struct diff_shown *s, unsigned int side, char *text,
 				     size_t cap) = {warn_lost, warn_full, warn_clock,
 						    warn_forgotten, warn_followed};
@@ -532,14 +530,6 @@ static void put_json_double(struct json_writer *w, double v)
 		json_put_raw(w, "null");
 }
 
-static void put_json_number(struct json_writer *w, int64_t v)
-{
-	if (v == ROW_NULL)
-		json_put_raw(w, "null");
-	else
-		json_put_i64(w, v);
-}
-
 static void put_json_name(struct json_writer *w, const struct diff_family *family, const char *key)
 {
 	struct buf name;
@@ -676,7 +666,8 @@ static void put_json_ran(struct json_writer *w, const struct diff_case *c)
 		json_object(w);
 		json_put_text(json_key(w, "kind"), layers[r->layer]);
 		json_put_text(json_key(w, "name"), r->name);
-		put_json_number(json_key(w, r->layer == DIFF_SLICE ? "pid" : "number"), r->pid);
+		json_put_i64_or_null(json_key(w, r->layer == DIFF_SLICE ? "pid" : "number"), r->pid,
+				     ROW_NULL);
 		json_put_u64(json_key(w, "time"), r->time);
 		json_end_object(w);
 	}
@@ -689,8 +680,8 @@ static void put_json_case(struct json_writer *w, const struct diff_case *c, unsi
 	json_put_text(json_key(w, "trace"), sides[side]);
 	json_put_i64(json_key(w, "value"), c->value);
 	json_put_u64(json_key(w, "ts"), c->from);
-	put_json_number(json_key(w, "cpu"), c->cpu);
-	put_json_number(json_key(w, "pid"), c->pid);
+	json_put_i64_or_null(json_key(w, "cpu"), c->cpu, ROW_NULL);
+	json_put_i64_or_null(json_key(w, "pid"), c->pid, ROW_NULL);
 	json_put_text(json_key(w, "comm"), c->comm);
 	put_json_ran(w, c);
 	if (c->why) {

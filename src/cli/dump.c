@@ -10,16 +10,12 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/cursor.h"
-#include "base/error.h"
-#include "base/safe.h"
 #include "cli/cli.h"
 #include "dat/dat.h"
 #include "import/sources.h"
@@ -578,36 +574,27 @@ static void show_events(struct dump *p)
 	}
 }
 
-static void show_kallsyms(struct dump *p)
-{
-	show_sized(p, ITEM(KALLSYMS), "Kallsyms", &p->dat->kallsyms);
-}
-
-static void show_printk(struct dump *p)
-{
-	show_sized(p, ITEM(PRINTK), "Trace printk", &p->dat->printk);
-}
-
-static void show_cmdlines(struct dump *p)
-{
-	show_sized(p, ITEM(CMDLINES), "Saved command lines", &p->dat->cmdlines);
-}
-
 /* In the order of version 6. */
 static const struct dump_table {
 	unsigned int id; /* enum dat_option_id */
 	size_t has;	 /* offset of the flag that says the file has it */
 	uint32_t items;	 /* which print the head of its section */
 	void (*show)(struct dump *p);
+	/* Without a function: a text of that name, at that offset. */
+	const char *name;
+	size_t text;
 } tables[] = {
-	{DAT_OPT_HEADER_INFO, offsetof(struct dat, has_header), ITEM(HEAD_PAGE) | ITEM(HEAD_EVENT),
-	 show_headers},
-	{DAT_OPT_FTRACE_EVENTS, offsetof(struct dat, has_ftrace), ITEM(FTRACE), show_ftrace},
-	{DAT_OPT_EVENT_FORMATS, offsetof(struct dat, has_formats), ITEM(SYSTEMS) | ITEM(EVENTS),
-	 show_events},
-	{DAT_OPT_KALLSYMS, offsetof(struct dat, has_kallsyms), ITEM(KALLSYMS), show_kallsyms},
-	{DAT_OPT_PRINTK, offsetof(struct dat, has_printk), ITEM(PRINTK), show_printk},
-	{DAT_OPT_CMDLINES, offsetof(struct dat, has_cmdlines), ITEM(CMDLINES), show_cmdlines},
+#define FLAG(field) offsetof(struct dat, has_##field)
+#define TEXT(field) offsetof(struct dat, field)
+	{DAT_OPT_HEADER_INFO, FLAG(header), ITEM(HEAD_PAGE) | ITEM(HEAD_EVENT), show_headers},
+	{DAT_OPT_FTRACE_EVENTS, FLAG(ftrace), ITEM(FTRACE), show_ftrace},
+	{DAT_OPT_EVENT_FORMATS, FLAG(formats), ITEM(SYSTEMS) | ITEM(EVENTS), show_events},
+	{DAT_OPT_KALLSYMS, FLAG(kallsyms), ITEM(KALLSYMS), NULL, "Kallsyms", TEXT(kallsyms)},
+	{DAT_OPT_PRINTK, FLAG(printk), ITEM(PRINTK), NULL, "Trace printk", TEXT(printk)},
+	{DAT_OPT_CMDLINES, FLAG(cmdlines), ITEM(CMDLINES), NULL, "Saved command lines",
+	 TEXT(cmdlines)},
+#undef FLAG
+#undef TEXT
 };
 
 static bool has(const struct dat *d, const struct dump_table *t)
@@ -644,7 +631,10 @@ static void show_table(struct dump *p, size_t which, const struct dat_option *o,
 	s = section_of(p, t->id, o);
 	if (s)
 		dump_section_head(p, t->items, s);
-	t->show(p);
+	if (t->show)
+		t->show(p);
+	else
+		show_sized(p, t->items, t->name, (const void *)((const char *)p->dat + t->text));
 }
 
 /* Formats, symbols and names; in version 7 in the order of the options that name them. */
@@ -751,12 +741,11 @@ static int show(const struct dump_options *o, const struct dat *d)
 #define FLAG(item) AT(items[DUMP_##item])
 
 static const struct opt opts[] = {
-	{'i', NULL, OPT_STRING, "FILE", "the file (trace.dat)", AT(input), .values = "FILE"},
+	{'i', NULL, OPT_FILE, "FILE", "the file (trace.dat)", AT(input)},
 	{'v', "validate", OPT_FLAG, NULL, "say whether it is a valid trace file", AT(validate)},
 	{0, "compat", OPT_STRING, "VERSION", "the text of trace-cmd 3.4 (default) or 3.1",
 	 AT(compat), .values = "3.4 3.1"},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "does nothing; accepted because trace-cmd has it",
-	 .call = opt_ignore},
+	{0, "verbose", OPT_IGNORED, "[LEVEL]", "does nothing; accepted because trace-cmd has it"},
 
 	{.kind = OPT_GROUP, .help = "What to print"},
 	{0, "summary", OPT_FLAG, NULL, "the header, and a line for each part (the default)",
@@ -777,13 +766,20 @@ static const struct opt opts[] = {
 	{0, "strings", OPT_FLAG, NULL, "the strings of a version 7 file", FLAG(STRINGS)},
 };
 
-static int dump_file(const struct dump_options *o)
+static int run(void *options, int others, char **argv)
 {
+	const struct dump_options *o = options;
+	const char *path = o->input ? o->input : others ? argv[0] : DEFAULT_FILE;
 	struct spur_error err = {0};
 	struct dat *d;
 	int rc, damage;
 
-	if (source_open(o->input, &d, &err) < 0)
+	if (others > 1 || (others && o->input))
+		return cli_wrong("dump shows one file");
+	if (strcmp(o->compat, "3.4") != 0 && strcmp(o->compat, "3.1") != 0)
+		return cli_wrong("--compat: 3.4 or 3.1, not '%s'", o->compat);
+	cli_catch_signals();
+	if (source_open(path, &d, &err) < 0)
 		return cli_fail(&err);
 	rc = show(o, d);
 	damage = cli_damage(d);
@@ -791,32 +787,12 @@ static int dump_file(const struct dump_options *o)
 	return rc < 0 ? cli_result(rc, "writing the dump", &err) : damage;
 }
 
-static int run(int argc, char **argv)
-{
-	struct dump_options o = {.compat = "3.4"};
-	int others = opts_parse(&command_dump, &o, argc, argv);
-
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	if (others > 1 || (others && o.input)) {
-		cli_error("dump shows one file");
-		return SPUR_USAGE;
-	}
-	if (strcmp(o.compat, "3.4") != 0 && strcmp(o.compat, "3.1") != 0) {
-		cli_error("--compat: 3.4 or 3.1, not '%s'", o.compat);
-		return SPUR_USAGE;
-	}
-	if (!o.input)
-		o.input = others ? argv[0] : DEFAULT_FILE;
-	cli_catch_signals();
-	return dump_file(&o);
-}
-
 const struct command command_dump = {
 	.name = "dump",
 	.summary = "print the metadata of a trace",
 	.usage = "[options] [FILE]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct dump_options),
+	.defaults = &(const struct dump_options){.compat = "3.4"},
 	.run = run,
 };

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/vec.h"
@@ -35,13 +34,7 @@ struct export_options {
 
 static int take_input(void *options, const struct opt *opt, const char *arg)
 {
-	struct export_options *o = options;
-	struct report_input *in = vec_push(&o->report.inputs);
-
-	if (!in)
-		return -ENOMEM;
-	*in = (struct report_input){.path = arg};
-	return 0;
+	return report_add_input(&((struct export_options *)options)->report, arg);
 }
 
 static int take_filter(void *options, const struct opt *opt, const char *arg)
@@ -53,17 +46,6 @@ static int take_filter(void *options, const struct opt *opt, const char *arg)
 		return -ENOMEM;
 	*f = (struct report_filter){arg, o->report.negate};
 	return 0;
-}
-
-static int take_negate(void *options, const struct opt *opt, const char *arg)
-{
-	((struct export_options *)options)->report.negate = true;
-	return 0;
-}
-
-static int take_cpus(void *options, const struct opt *opt, const char *arg)
-{
-	return cpu_list_add(&((struct export_options *)options)->report.cpus, opt, arg);
 }
 
 /* Cuts the argument in two; nothing else uses it. */
@@ -90,8 +72,8 @@ static const struct opt opts[] = {
 	{'t', "to", OPT_STRING, "FORMAT", "the format, or the address of a server", AT(to),
 	 .values = "json csv ctf folded speedscope pprof dot callgrind sqlite perfetto chrome "
 		   "parquet clickhouse"},
-	{'o', NULL, OPT_STRING, "OUT", "the file or folder to write, \"-\" is standard output",
-	 AT(output), .values = "FILE"},
+	{'o', NULL, OPT_FILE, "OUT", "the file or folder to write, \"-\" is standard output",
+	 AT(output)},
 	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
 	{'i', NULL, OPT_CALL, "FILE", "a file to export (trace.dat); may be repeated",
 	 .call = take_input, .values = "FILE"},
@@ -105,15 +87,13 @@ static const struct opt opts[] = {
 	{0, "since", OPT_STRING, "TIME", "from this trace time on: seconds, or with ns, us, ms, s",
 	 REPORT(since)},
 	{0, "until", OPT_STRING, "TIME", "up to this trace time", REPORT(until)},
-	{0, "cpu", OPT_CALL, "LIST", "only these CPUs, as in 0,2-4", .call = take_cpus},
-	{0, "pid", OPT_CALL, "LIST", "only events of or about these tasks", REPORT(pids),
-	 .call = opt_add_string},
-	{0, "comm", OPT_CALL, "LIST", "only events of or about tasks of these names", REPORT(comms),
-	 .call = opt_add_string},
+	{0, "cpu", OPT_CPUS, "LIST", "only these CPUs, as in 0,2-4", REPORT(cpus)},
+	{0, "pid", OPT_LIST, "LIST", "only events of or about these tasks", REPORT(pids)},
+	{0, "comm", OPT_LIST, "LIST", "only events of or about tasks of these names",
+	 REPORT(comms)},
 	{'F', NULL, OPT_CALL, "FILTER", "only events that pass the filter, as in spur report",
 	 .call = take_filter},
-	{'v', NULL, OPT_CALL, NULL, "the filters after it say what to leave out",
-	 .call = take_negate},
+	{'v', NULL, OPT_FLAG, NULL, "the filters after it say what to leave out", REPORT(negate)},
 	{'I', NULL, OPT_FLAG, NULL, "leave out events in hard interrupts", REPORT(no_irqs)},
 	{'S', NULL, OPT_FLAG, NULL, "leave out events in soft interrupts", REPORT(no_softirqs)},
 };
@@ -185,10 +165,9 @@ static int prepare(struct export_options *o, struct export_job *job, struct sele
 
 	if (r->threads < 0 || r->threads > MAX_THREADS)
 		return error_set(err, -EINVAL, "--threads: between 1 and %d", MAX_THREADS);
-	if (r->since && !parse_time(r->since, &job->walk.since))
-		return error_set(err, -EINVAL, "--since: '%s' is not a time", r->since);
-	if (r->until && !parse_time(r->until, &job->walk.until))
-		return error_set(err, -EINVAL, "--until: '%s' is not a time", r->until);
+	if (parse_time_option("--since", r->since, &job->walk.since, err) < 0 ||
+	    parse_time_option("--until", r->until, &job->walk.until, err) < 0)
+		return -EINVAL;
 	/* 0 would be no end at all, and at 1 there is nothing. */
 	if (r->until && !job->walk.until)
 		job->walk.until = 1;
@@ -262,8 +241,9 @@ static bool works_alone(const struct export_options *o, const struct export_form
 	return false;
 }
 
-static int run(struct export_options *o, int others, char **argv)
+static int run(void *options, int others, char **argv)
 {
+	struct export_options *o = options;
 	struct spur_error err = {0};
 	const struct export_format *f;
 	int status;
@@ -272,17 +252,16 @@ static int run(struct export_options *o, int others, char **argv)
 		list_formats();
 		return SPUR_OK;
 	}
-	if (!o->to) {
-		cli_error("which format? --to FORMAT; --list names them");
-		return SPUR_USAGE;
-	}
+	if (!o->to)
+		return cli_wrong("which format? --to FORMAT; --list names them");
 	f = export_find(o->to, &err);
 	if (!f)
 		return cli_fail(&err);
 	for (int i = 0; i < others; i++)
-		if (take_input(o, NULL, argv[i]) < 0)
+		if (report_add_input(&o->report, argv[i]) < 0)
 			return SPUR_ENVIRONMENT;
-	if (!o->report.inputs.n && !works_alone(o, f) && take_input(o, NULL, DEFAULT_FILE) < 0)
+	if (!o->report.inputs.n && !works_alone(o, f) &&
+	    report_add_input(&o->report, DEFAULT_FILE) < 0)
 		return SPUR_ENVIRONMENT;
 	status = report_open_inputs(&o->report);
 	if (status == SPUR_OK)
@@ -290,39 +269,23 @@ static int run(struct export_options *o, int others, char **argv)
 	return status == SPUR_OK ? check_damage(o) : status;
 }
 
-static void free_options(struct export_options *o)
+static void release(void *options)
 {
-	vec_each (in, &o->report.inputs) {
-		trace_close(in->trace);
-		vec_free(&in->filters);
-	}
-	vec_free(&o->report.inputs);
-	vec_free(&o->report.pids);
-	vec_free(&o->report.comms);
-	cpu_list_free(&o->report.cpus);
+	struct export_options *o = options;
+
+	report_free(&o->report);
 	vec_free(&o->filters);
 	vec_free(&o->settings);
 	free(o->made_name);
-}
-
-static int export_main(int argc, char **argv)
-{
-	struct export_options o = {.report.emit.compat = COMPAT_34};
-	int others = opts_parse(&command_export, &o, argc, argv);
-	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-
-	if (others >= 0)
-		status = run(&o, others, argv);
-
-	free_options(&o);
-	return status;
 }
 
 const struct command command_export = {
 	.name = "export",
 	.summary = "write traces in the formats of other tools",
 	.usage = "--to FORMAT [-o OUT] [OPTION...] [FILE...]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
-	.run = export_main,
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct export_options),
+	.defaults = &(const struct export_options){.report.emit.compat = COMPAT_34},
+	.run = run,
+	.release = release,
 };

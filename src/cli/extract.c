@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/array.h"
 #include "base/vec.h"
 #include "cli/live.h"
 #include "import/sources.h"
@@ -18,45 +17,29 @@ struct extract_command {
 
 #define AT(field) offsetof(struct extract_command, field)
 
-static int take_option(void *options, const struct opt *opt, const char *arg)
-{
-	struct extract_command *o = options;
-
-	return request_add_name(&o->extract.options, arg) ? 0 : opt_error(opt, "out of memory");
-}
-
 static const struct opt extract_opts[] = {
-	{'o', NULL, OPT_STRING, "FILE", "the file to write (trace.dat)", AT(extract.output),
-	 .values = "FILE"},
+	{'o', NULL, OPT_FILE, "FILE", "the file to write (trace.dat)", AT(extract.output)},
 	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
-	{'B', NULL, OPT_CALL, "NAME", "this instance; may be given several times", AT(picks),
-	 live_take_buffer},
-	{'a', NULL, OPT_CALL, NULL, "all instances, but not the top buffer", AT(picks),
-	 live_take_all},
-	{'t', NULL, OPT_CALL, NULL, "the top buffer too, with -B or -a", AT(picks), live_take_top},
+	LIVE_BUFFER_OPTIONS(AT(picks)),
 	{'s', NULL, OPT_FLAG, NULL, "the snapshot instead of the buffer", AT(extract.snapshot)},
 	{'p', NULL, OPT_STRING, "TRACER", "the text of a latency tracer: wakeup, irqsoff, …",
 	 AT(extract.tracer)},
-	{'O', NULL, OPT_CALL, "OPTION", "with -p: an option of ftrace; with the prefix 'no': off",
-	 0, take_option},
+	{'O', NULL, OPT_LIST, "OPTION", "with -p: an option of ftrace; with the prefix 'no': off",
+	 AT(extract.options)},
 	{0, "date", OPT_FLAG, NULL, "store the time of day", AT(extract.date)},
 	{0, "compression", OPT_STRING, "NAME", "zstd, zlib, any or none (none)",
 	 AT(extract.file.compression), .values = "any none zstd zlib"},
 	{0, "file-version", OPT_NUMBER, "N", "7 (the default) or 6", AT(version), .values = "6 7"},
 	{'q', "quiet", OPT_FLAG, NULL, "print only errors", AT(quiet)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "does nothing; accepted because trace-cmd has it", 0,
-	 opt_ignore},
+	{0, "verbose", OPT_IGNORED, "[LEVEL]", "does nothing; accepted because trace-cmd has it"},
 };
 
 static void print_result(const struct session_result *res)
 {
-	char bytes[32], events[32];
-
 	if (!res->file[0])
 		return;
 	fprintf(stderr, "%s: about %s events, %s\n", res->file,
-		amount_count(events, sizeof(events), (double)res->last.events),
-		amount_bytes(bytes, sizeof(bytes), res->last.bytes));
+		amount_count((double)res->last.events).text, amount_bytes(res->last.bytes).text);
 }
 
 static int extract(const struct tracefs *fs, struct extract_command *o)
@@ -71,7 +54,7 @@ static int extract(const struct tracefs *fs, struct extract_command *o)
 	vec_each (t, &targets) {
 		if (!t->instance)
 			o->extract.top = true;
-		else if (!request_add_name(&o->extract.instances, t->instance))
+		else if (!string_refs_add(&o->extract.instances, t->instance))
 			rc = -ENOMEM;
 	}
 	if (rc == 0)
@@ -82,20 +65,12 @@ static int extract(const struct tracefs *fs, struct extract_command *o)
 	return rc < 0 ? cli_result(rc, "extracting", &err) : SPUR_OK;
 }
 
-static int check(struct extract_command *o, int others)
+static int check(struct extract_command *o)
 {
-	if (others > 0) {
-		cli_error("extract takes no arguments; an instance is named with -B");
-		return SPUR_USAGE;
-	}
-	if (o->version != 6 && o->version != 7) {
-		cli_error("--file-version: 6 or 7");
-		return SPUR_USAGE;
-	}
-	if (o->extract.options.n && !o->extract.tracer) {
-		cli_error("-O: goes with -p");
-		return SPUR_USAGE;
-	}
+	if (o->version != 6 && o->version != 7)
+		return cli_wrong("--file-version: 6 or 7");
+	if (o->extract.options.n && !o->extract.tracer)
+		return cli_wrong("-O: goes with -p");
 	o->extract.file.version = (unsigned int)o->version;
 	if (o->extract.output)
 		return SPUR_OK;
@@ -103,30 +78,32 @@ static int check(struct extract_command *o, int others)
 	return o->force ? SPUR_OK : cli_spare(o->extract.output, SOURCE_FORCE);
 }
 
-static int run_extract(int argc, char **argv)
+static int run_extract(void *options, int others, char **argv)
 {
-	struct extract_command o = {.version = 7};
-	int others = opts_parse(&command_extract, &o, argc, argv);
-	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
 	struct tracefs fs;
+	int status = check(options);
 
-	if (others >= 0)
-		status = check(&o, others);
-	if (others >= 0 && status == SPUR_OK)
+	if (status == SPUR_OK)
 		status = live_open(&fs);
-	if (others >= 0 && status == SPUR_OK)
-		status = extract(&fs, &o);
-	vec_free(&o.picks);
-	vec_free(&o.extract.options);
-	vec_free(&o.extract.instances);
-	return status;
+	return status == SPUR_OK ? extract(&fs, options) : status;
+}
+
+static void release(void *options)
+{
+	struct extract_command *o = options;
+
+	vec_free(&o->picks);
+	vec_free(&o->extract.instances);
 }
 
 const struct command command_extract = {
 	.name = "extract",
 	.summary = "write the kernel's buffers into a file",
 	.usage = "[OPTION...]",
-	.opts = extract_opts,
-	.nr_opts = ARRAY_SIZE(extract_opts),
+	COMMAND_OPTS(extract_opts),
+	.size = sizeof(struct extract_command),
+	.defaults = &(const struct extract_command){.version = 7},
 	.run = run_extract,
+	.release = release,
+	.takes_nothing = LIVE_TAKES_NOTHING,
 };

@@ -19,10 +19,6 @@
 #include "stats/callgraph.h"
 #include "table/feed.h"
 
-#ifndef SPUR_VERSION
-#define SPUR_VERSION "0.0.0"
-#endif
-
 #define USUAL_COLUMNS "fctal"
 #define ALL_COLUMNS   "fctalrsmnx"
 #define NAMES_LIMIT   (64u << 20)
@@ -54,18 +50,6 @@ static const struct opt opts[] = {
 	{'z', NULL, OPT_FLAG, NULL, "show statistics about the data", AT(statistics)},
 	{'V', "version", OPT_FLAG, NULL, "show the version", AT(version)},
 	{0, "debug", OPT_FLAG, NULL, "accepted; does nothing", AT(debug)},
-};
-
-static int run(int argc, char **argv);
-
-static const struct command command_fdd = {
-	.name = "fdd",
-	.summary = "functions by time, of the function_duration tracer's text or of another trace",
-	.usage = "[OPTION...] FILE",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
-	.run = run,
-	.page = "functions",
 };
 
 /* ---- columns ---- */
@@ -337,18 +321,16 @@ static void take_call(struct reading *rd, const struct call_row *c)
 /* The calls of a CPU, -1: of all. */
 static int read_calls(struct reading *rd, struct spur_trace *t, int64_t cpu, struct spur_error *err)
 {
-	uint64_t *bits = cpu < 0 ? NULL : calloc((size_t)cpu / 64 + 1, sizeof(*bits));
-	struct walk_options opt = {.stop = &cli_stop, .cpus = bits};
+	struct walk_options opt = {.stop = &cli_stop};
+	struct cpu_list only = {0};
 	const struct call_row *c;
 	struct rows *rows;
 	int rc = -ENOMEM;
 
-	if (cpu >= 0 && !bits)
+	if (cpu >= 0 && !cpu_list_add(&only, (uint32_t)cpu))
 		return rc;
-	if (bits) {
-		bits[cpu / 64] = 1ull << (cpu % 64);
-		opt.nr_cpus = (uint32_t)cpu + 1;
-	}
+	opt.cpus = only.bits;
+	opt.nr_cpus = only.nr;
 	rows = rows_open(t, &calls_table, &opt, err);
 	if (rows) {
 		while ((c = rows_next(rows)) != NULL)
@@ -358,46 +340,33 @@ static int read_calls(struct reading *rd, struct spur_trace *t, int64_t cpu, str
 	} else if (err->code) {
 		rc = err->code;
 	}
-	free(bits);
+	cpu_list_free(&only);
 	return rc;
-}
-
-static bool is_in_bits(const uint64_t *bits, uint32_t cpu)
-{
-	return bits[cpu / 64] >> (cpu % 64) & 1;
 }
 
 /* The list is one CPU after the other. */
 static int list_calls(struct reading *rd, struct spur_trace *t, struct buf *out,
 		      struct spur_error *err)
 {
-	uint32_t nr = 0;
-	uint64_t *bits;
+	struct cpu_list cpus = {0};
 	int rc = 0;
 
-	for (uint32_t b = 0; b < t->nr_buffers; b++)
-		for (uint32_t i = 0; i < t->buffers[b].data->nr_cpus; i++)
-			if (t->buffers[b].data->cpus[i].cpu >= nr)
-				nr = t->buffers[b].data->cpus[i].cpu + 1;
-	bits = calloc((size_t)nr / 64 + 1, sizeof(*bits));
-	if (!bits)
-		return -ENOMEM;
-	for (uint32_t b = 0; b < t->nr_buffers; b++)
+	for (uint32_t b = 0; rc == 0 && b < t->nr_buffers; b++)
 		for (uint32_t i = 0; i < t->buffers[b].data->nr_cpus; i++) {
 			const struct dat_cpu *c = &t->buffers[b].data->cpus[i];
 
-			if (c->size)
-				bits[c->cpu / 64] |= 1ull << (c->cpu % 64);
+			if (c->size && !cpu_list_add(&cpus, c->cpu))
+				rc = -ENOMEM;
 		}
 	buf_puts(out, "#   CALLTIME    DURATION          FUNCTION CALLS\n"
 		      "#      |          |   |             |   |   |   |\n");
-	for (uint32_t cpu = 0; rc == 0 && cpu < nr; cpu++) {
-		if (!is_in_bits(bits, cpu) || (rd->o->cpu >= 0 && rd->o->cpu != cpu))
+	for (uint32_t cpu = 0; rc == 0 && cpu < cpus.nr; cpu++) {
+		if (!cpu_list_has(&cpus, cpu) || (rd->o->cpu >= 0 && rd->o->cpu != cpu))
 			continue;
 		rc = read_calls(rd, t, cpu, err);
 		put_list(rd, cpu, out);
 	}
-	free(bits);
+	cpu_list_free(&cpus);
 	return rc;
 }
 
@@ -454,8 +423,7 @@ static bool read_filter(struct fdd_options *o)
 		to = &o->pid;
 	if (to && parse_number(o->filter + 5, to) && *to >= 0 && *to <= INT32_MAX)
 		return true;
-	cli_error("-e: '%s' is neither cpu==X nor pid==Y", o->filter);
-	return false;
+	return cli_complain("-e: '%s' is neither cpu==X nor pid==Y", o->filter);
 }
 
 static bool read_longer(struct fdd_options *o)
@@ -468,8 +436,7 @@ static bool read_longer(struct fdd_options *o)
 		o->longer_ns = (int64_t)ns;
 		return true;
 	}
-	cli_error("-t: '%s' is not a time", o->longer);
-	return false;
+	return cli_complain("-t: '%s' is not a time", o->longer);
 }
 
 static bool check(struct fdd_options *o)
@@ -477,47 +444,49 @@ static bool check(struct fdd_options *o)
 	if (!o->columns)
 		o->columns = o->wide ? ALL_COLUMNS : USUAL_COLUMNS;
 	for (const char *c = o->columns; *c; c++)
-		if (!column_of(*c)) {
-			cli_error("-f: there is no column '%c'; see 'fdd --fields'", *c);
-			return false;
-		}
-	if (!*o->columns) {
-		cli_error("-f: there must be one column at least");
-		return false;
-	}
-	if (!*o->sort || o->sort[1] || !strchr("fctasl", *o->sort)) {
-		cli_error("-s: '%s' is none of f, c, t, a, s and l", o->sort);
-		return false;
-	}
+		if (!column_of(*c))
+			return cli_complain("-f: there is no column '%c'; see 'fdd --fields'", *c);
+	if (!*o->columns)
+		return cli_complain("-f: there must be one column at least");
+	if (!*o->sort || o->sort[1] || !strchr("fctasl", *o->sort))
+		return cli_complain("-s: '%s' is none of f, c, t, a, s and l", o->sort);
 	return read_filter(o) && read_longer(o);
 }
 
-static int run(int argc, char **argv)
-{
-	struct fdd_options o = {.sort = "t"};
-	int others = opts_parse(&command_fdd, &o, argc, argv), status = SPUR_USAGE;
-	struct spur_trace *t;
+static int run(void *options, int others, char **argv);
 
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	if (o.version || o.fields) {
-		if (o.version)
-			printf("Function Duration Dump - version 0.7.2 (spur %s)\n", SPUR_VERSION);
-		else
-			list_columns();
+static const struct command command_fdd = {
+	.name = "fdd",
+	.summary = "functions by time, of the function_duration tracer's text or of another trace",
+	.usage = "[OPTION...] FILE",
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct fdd_options),
+	.defaults = &(const struct fdd_options){.sort = "t"},
+	.run = run,
+	.page = "functions",
+};
+
+static int run(void *options, int others, char **argv)
+{
+	struct fdd_options *o = options;
+	struct spur_trace *t;
+	int status = SPUR_OK;
+
+	if (o->version)
+		printf("Function Duration Dump - version 0.7.2 (spur %s)\n", SPUR_VERSION);
+	else if (o->fields)
+		list_columns();
+	if (o->version || o->fields)
 		return SPUR_OK;
-	}
-	if (!check(&o))
+	if (!check(o))
 		return SPUR_USAGE;
-	if (!others) {
-		cli_error("no file is named; 'fdd -h' says more");
-		return SPUR_USAGE;
-	}
+	if (!others)
+		return cli_wrong("no file is named; 'fdd -h' says more");
 	t = onefile_open(&command_fdd, NULL, others, argv, &status);
-	return t ? onefile_close(t, show(&o, t)) : status;
+	return t ? onefile_close(t, show(o, t)) : status;
 }
 
 int cli_as_fdd(int argc, char **argv)
 {
-	return run(argc, argv);
+	return command_run(&command_fdd, argc, argv);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur info --findings`: what is worth a look in a trace, as text or JSON. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,26 +24,22 @@ enum cell { VALUE, TIME, ON_CPU, TASK, WORDS, NR_CELLS };
 
 static void put_duration(const struct spur_trace *t, int64_t ns, struct buf *to)
 {
-	char text[40];
-
 	if (!counts_ns(t))
 		buf_printf(to, "%lld ticks", (long long)ns);
 	else if (ns < 0)
 		buf_printf(to, "%lld ns", (long long)ns);
 	else
-		buf_puts(to, amount_time(text, sizeof(text), (uint64_t)ns));
+		buf_puts(to, amount_time((uint64_t)ns).text);
 }
 
 static void put_value(const struct spur_trace *t, const struct finding_row *r, struct buf *to)
 {
-	char text[40];
-
 	if (r->value == FINDING_NONE)
 		buf_puts(to, "?");
 	else if (r->unit == FINDING_NS)
 		put_duration(t, r->value, to);
 	else if (r->unit == FINDING_BYTES && r->value >= 0)
-		buf_puts(to, amount_bytes(text, sizeof(text), (uint64_t)r->value));
+		buf_puts(to, amount_bytes((uint64_t)r->value).text);
 	else
 		buf_printf(to, "%lld", (long long)r->value);
 	if (r->dur != FINDING_NONE) {
@@ -277,17 +272,17 @@ static void put_json(const struct spur_trace *t, const struct findings *all, str
 
 /* ---- all of them ---- */
 
-static int write_all(const struct spur_trace *t, const struct findings *all,
-		     const struct findings_shown *o, struct spur_error *err)
+static int write_all(const struct spur_trace *t, const struct findings *all, bool json, bool colour,
+		     struct spur_error *err)
 {
 	struct buf out;
 	int rc;
 
 	buf_init(&out, OUTPUT_LIMIT);
-	if (o->json)
+	if (json)
 		put_json(t, all, &out);
 	else
-		put_text(t, all, o->colour, &out);
+		put_text(t, all, colour, &out);
 	rc = out.full ? -ENOMEM : cli_write_coloured(out.data, out.len);
 	buf_free(&out);
 	return cli_result(rc, "writing the findings", err);
@@ -310,12 +305,12 @@ static int print_failures(const struct findings *all)
 	return status;
 }
 
-int findings_show(struct spur_trace *t, const struct findings_shown *o)
+int findings_show(struct spur_trace *t, const char *names, int64_t rows, bool json, bool colour)
 {
 	struct progress progress;
 	const struct findings_options opt = {
-		.names = *o->names ? o->names : NULL,
-		.rows = (uint64_t)o->rows,
+		.names = *names ? names : NULL,
+		.rows = (uint64_t)rows,
 		.stop = &cli_stop,
 		.progress = isatty(STDERR_FILENO) ? progress_show : NULL,
 		.arg = &progress,
@@ -329,7 +324,7 @@ int findings_show(struct spur_trace *t, const struct findings_shown *o)
 	progress_end(&progress);
 	status = cli_result(rc, "looking for findings", &err);
 	if (rc == 0) {
-		status = write_all(t, &all, o, &err);
+		status = write_all(t, &all, json, colour, &err);
 		failed = print_failures(&all);
 		if (status == SPUR_OK)
 			status = failed;

@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/newfile.h"
 #include "base/suggest.h"
 #include "base/vec.h"
@@ -171,7 +172,7 @@ static int check_text_options(const struct flame_input *in, const struct flame_o
 
 /* ---- traces ---- */
 
-static bool knows(const struct spur_trace *t, const struct pattern *p, struct suggest *near)
+static bool has_event(const struct spur_trace *t, const struct pattern *p, struct suggest *near)
 {
 	const struct flame_wanted one = {.events = p, .nr_events = 1};
 	bool found = false;
@@ -193,7 +194,7 @@ static int check_events(const struct flame_options *o, const struct spur_trace *
 		const char *word = colon ? colon + 1 : name;
 		struct suggest near = suggest_for(word, strlen(word));
 
-		if (!knows(t, &o->events.at[i], &near))
+		if (!has_event(t, &o->events.at[i], &near))
 			return error_set(err, -EINVAL, "there is no event '%s'%s", name,
 					 suggest_hint(&near));
 	}
@@ -295,7 +296,7 @@ static const struct opt opts[] = {
 
 	{.kind = OPT_GROUP, .help = "What to make"},
 	{0, "folded", OPT_FLAG, NULL, "text instead of a picture: \"outer;inner 42\"", AT(folded)},
-	{0, "diff", OPT_STRING, "OTHER", "compare with another file", AT(other), .values = "FILE"},
+	{0, "diff", OPT_FILE, "OTHER", "compare with another file", AT(other)},
 	{0, "chart", OPT_FLAG, NULL, "calls over time, a row for each task", AT(chart)},
 	{0, "heat", OPT_FLAG, NULL, "a heat map: a column for each second", AT(heat)},
 	{0, "column", OPT_STRING, "TIME", "with --heat: a column is that long instead of a second",
@@ -305,8 +306,7 @@ static const struct opt opts[] = {
 	{0, "inverted", OPT_FLAG, NULL, "the same", AT(icicle)},
 
 	{.kind = OPT_GROUP, .help = "How it looks and where it goes"},
-	{'o', NULL, OPT_STRING, "FILE", "write to this file, \"-\" to standard output", AT(output),
-	 .values = "FILE"},
+	{'o', NULL, OPT_FILE, "FILE", "write to this file, \"-\" to standard output", AT(output)},
 	{0, "title", OPT_STRING, "TEXT", "the title", AT(title)},
 	{0, "unit", OPT_STRING, "NAME", "the unit of the numbers: samples, ns or another word",
 	 AT(unit), .values = "samples ns bytes"},
@@ -319,26 +319,21 @@ static const struct opt opts[] = {
 
 /* ---- options ---- */
 
-struct word {
-	const char *name;
-	int value;
+static const char *const palettes[] = {
+	[FLAME_HOT] = "hot",
+	[FLAME_KERNEL_USER] = "kernel-user",
+	[FLAME_BY_MODULE] = "by-module",
+	[FLAME_COLOURBLIND] = "colorblind",
 };
 
-static const struct word palettes[] = {{"hot", FLAME_HOT},
-				       {"kernel-user", FLAME_KERNEL_USER},
-				       {"by-module", FLAME_BY_MODULE},
-				       {"colorblind", FLAME_COLOURBLIND},
-				       {NULL, 0}};
-
-static bool find_palette(const char *name, int *value)
+static bool find_palette(const char *name, enum flame_colours *colours)
 {
-	const struct word *w = palettes;
-
-	while (w->name && strcmp(w->name, name) != 0)
-		w++;
-	if (w->name)
-		*value = w->value;
-	return w->name != NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(palettes); i++) {
+		*colours = (enum flame_colours)i;
+		if (strcmp(palettes[i], name) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* A field of an event asks for the stacks of that one. */
@@ -370,7 +365,6 @@ static int set_weight(struct flame_options *o, struct spur_error *err)
 
 static int set_look(struct flame_options *o, struct spur_error *err)
 {
-	int value = FLAME_HOT;
 	char *end = "";
 
 	o->look.min_width = -1;
@@ -382,11 +376,10 @@ static int set_look(struct flame_options *o, struct spur_error *err)
 				 o->min_width);
 	if (o->width < MIN_WIDTH || o->width > MAX_WIDTH)
 		return error_set(err, -EINVAL, "--width: between %d and %d", MIN_WIDTH, MAX_WIDTH);
-	if (o->colours && !find_palette(o->colours, &value))
+	if (o->colours && !find_palette(o->colours, &o->look.colours))
 		return error_set(err, -EINVAL,
 				 "--colors: hot, kernel-user, by-module or colorblind, not '%s'",
 				 o->colours);
-	o->look.colours = (enum flame_colours)value;
 	o->look.width = (uint32_t)o->width;
 	o->look.title = o->title;
 	o->look.icicle = o->icicle;
@@ -422,11 +415,6 @@ static int check_conflicts(const struct flame_options *o, struct spur_error *err
 	return 0;
 }
 
-static bool wants_task(const void *range, int64_t pid, const char *comm)
-{
-	return range_task(range, pid, comm);
-}
-
 static int prepare(struct flame_options *o, struct spur_error *err)
 {
 	enum flame_from from = FLAME_ANY;
@@ -448,7 +436,7 @@ static int prepare(struct flame_options *o, struct spur_error *err)
 	o->wanted.from = from;
 	o->wanted.events = o->events.at;
 	o->wanted.nr_events = o->events.n;
-	o->wanted.task = wants_task;
+	o->wanted.task = range_task;
 	o->wanted.task_arg = &o->range;
 	o->wanted.buffer = o->buffer && strcmp(o->buffer, "top") == 0 ? "" : o->buffer;
 	o->wanted.by_task = o->by_task;
@@ -479,13 +467,6 @@ static int deliver(const struct flame_options *o, const struct buf *b, struct sp
 }
 
 /* ---- pictures ---- */
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 static void set_unit(struct flame_options *o, const struct spur_trace *t, enum flame_from from)
 {
@@ -591,8 +572,8 @@ static int flame_graph(struct flame_options *o, struct flame_input *in, struct f
 	}
 	if (rc == 0) {
 		set_unit(o, in->trace, from);
-		snprintf(subtitle, sizeof(subtitle), "%s%s%s", base_name(in->path),
-			 other ? " and then " : "", other ? base_name(other->path) : "");
+		snprintf(subtitle, sizeof(subtitle), "%s%s%s", file_name_of(in->path),
+			 other ? " and then " : "", other ? file_name_of(other->path) : "");
 		o->look.subtitle = subtitle;
 		rc = show_flame(o, &f, err);
 	}
@@ -610,7 +591,7 @@ static int flame_chart(struct flame_options *o, const struct flame_input *in,
 	if (!c)
 		return err->code;
 	buf_init(&out, PICTURE_BYTES);
-	o->look.subtitle = base_name(in->path);
+	o->look.subtitle = file_name_of(in->path);
 	rc = flame_chart_read(c, in->trace, &o->wanted, err);
 	if (rc == 0 && !flame_chart_calls(c))
 		rc = nothing(o, in, FLAME_CALLS, err);
@@ -632,7 +613,7 @@ static int heat_map(struct flame_options *o, const struct flame_input *in, struc
 	if (!h)
 		return err->code;
 	buf_init(&out, PICTURE_BYTES);
-	o->look.subtitle = base_name(in->path);
+	o->look.subtitle = file_name_of(in->path);
 	rc = flame_heat_read(h, in->trace, &o->wanted, err);
 	if (rc == -EINVAL)
 		error_prefix(err, "%s", in->path);
@@ -691,35 +672,38 @@ static int work(struct flame_options *o, const char *path)
 	return status ? status : damage;
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct flame_options o = {.width = USUAL_WIDTH};
-	int others = opts_parse(&command_flame, &o, argc, argv), status = SPUR_USAGE;
+	struct flame_options *o = options;
+	const char *path = o->range.input ? o->range.input : others ? argv[0] : "trace.dat";
 
-	if (others == -ECANCELED)
-		status = SPUR_OK;
-	else if (others > 1 || (others > 0 && o.range.input))
-		cli_error("flame reads one file; --diff names another one");
-	else if (others >= 0) {
-		const char *path = o.range.input ? o.range.input : others ? argv[0] : "trace.dat";
+	if (others > 1 || (others > 0 && o->range.input))
+		return cli_wrong("flame reads one file; --diff names another one");
+	if (cli_reads(o->output, path) || cli_reads(o->output, o->other))
+		return SPUR_USAGE;
+	return work(o, path);
+}
 
-		if (!cli_reads(o.output, path) && !cli_reads(o.output, o.other))
-			status = work(&o, path);
-	}
-	globs_free(&o.events);
-	vec_free(&o.event_names);
-	free(o.weight_event);
-	range_free(&o.range);
-	return status;
+static void release(void *options)
+{
+	struct flame_options *o = options;
+
+	vec_each (p, &o->events)
+		pattern_free(p);
+	vec_free(&o->events);
+	vec_free(&o->event_names);
+	free(o->weight_event);
 }
 
 const struct command command_flame = {
 	.name = "flame",
 	.summary = "draw flame graphs of stacks and calls",
 	.usage = "[options] [FILE]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct flame_options),
+	.defaults = &(const struct flame_options){.width = USUAL_WIDTH},
 	.run = run,
+	.release = release,
 	.shared = range_opts,
 	.nr_shared = RANGE_OPTS,
 };

@@ -34,6 +34,7 @@ struct letter {
 	struct grid_column column;
 	void (*put)(const struct functions_command *o, const struct callgraph *cg,
 		    const struct cg_function *f, struct grid *g);
+	size_t time; /* without put(): offset of the time that is shown */
 };
 
 static uint64_t timed_calls(const struct cg_function *f)
@@ -72,29 +73,9 @@ CELL(put_calls)
 	grid_number(g, (int64_t)f->calls);
 }
 
-CELL(put_total)
-{
-	put_time(o, f, g, f->total);
-}
-
 CELL(put_average)
 {
 	put_time(o, f, g, timed_calls(f) ? f->total / (int64_t)timed_calls(f) : 0);
-}
-
-CELL(put_min)
-{
-	put_time(o, f, g, f->min);
-}
-
-CELL(put_max)
-{
-	put_time(o, f, g, f->max);
-}
-
-CELL(put_self)
-{
-	put_time(o, f, g, f->self);
 }
 
 CELL(put_callees)
@@ -135,14 +116,16 @@ CELL(put_percent)
 	grid_decimal(g, cg->total ? 100.0 * (double)f->self / (double)cg->total : 0, 1);
 }
 
+#define TIME(field) offsetof(struct cg_function, field)
+
 static const struct letter letters[] = {
 	{'f', false, {"Function", "function", false}, put_name},
 	{'c', false, {"Count", "count", true}, put_calls},
-	{'t', true, {"Time", "time", true}, put_total},
+	{'t', true, {"Time", "time", true}, NULL, TIME(total)},
 	{'a', true, {"Average", "average", true}, put_average},
-	{'r', true, {"Min", "min", true}, put_min},
-	{'R', true, {"Max", "max", true}, put_max},
-	{'l', true, {"Local", "local", true}, put_self},
+	{'r', true, {"Min", "min", true}, NULL, TIME(min)},
+	{'R', true, {"Max", "max", true}, NULL, TIME(max)},
+	{'l', true, {"Local", "local", true}, NULL, TIME(self)},
 	{'s', true, {"Sub", "sub", true}, put_callees},
 	{'o', true, {"Off-CPU", "off_cpu", true}, put_off},
 	{'p', true, {"%", "percent", true}, put_percent},
@@ -164,11 +147,6 @@ static const struct letter *functions_letter(char c)
 
 #define AT(field) offsetof(struct functions_command, field)
 
-static int take_name(void *options, const struct opt *opt, const char *arg)
-{
-	return globs_add(&((struct functions_command *)options)->names, opt, arg);
-}
-
 static const struct opt opts[] = {
 	{'n', "rows", OPT_NUMBER, "N", "only the first N functions; 0: all", AT(rows)},
 	{'s', "sort", OPT_STRING, "COLUMN", "total, self, calls, average, min, max or name (total)",
@@ -179,16 +157,14 @@ static const struct opt opts[] = {
 	 AT(columns)},
 	{'t', "longer", OPT_STRING, "TIME", "only functions that took longer in all: 10ms, 0.5",
 	 AT(longer)},
-	{0, "function", OPT_CALL, "NAME", "only this function; * and ? are wildcards",
-	 .call = take_name},
+	{0, "function", OPT_GLOBS, "NAME", "only this function; * and ? are wildcards", AT(names)},
 	{0, "by", OPT_STRING, "WHAT", "a table for each task or cpu", AT(by), .values = "task cpu"},
 	{0, "on-cpu", OPT_FLAG, NULL, "leave out the time tasks were scheduled out", AT(on_cpu)},
 	{0, "ns", OPT_FLAG, NULL, "times in nanoseconds instead of microseconds", AT(ns)},
 	{0, "json", OPT_FLAG, NULL, "as JSON, times in nanoseconds", AT(json)},
 	{0, "csv", OPT_FLAG, NULL, "as CSV, times in nanoseconds", AT(csv)},
 	{0, "markdown", OPT_FLAG, NULL, "as a Markdown table", AT(markdown)},
-	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
-	 .values = "auto always never"},
+	CLI_COLOUR_OPTION(AT(colour)),
 };
 
 /* ---- tables ---- */
@@ -233,6 +209,15 @@ static size_t choose_columns(const struct functions_command *o, bool timed,
 	return n;
 }
 
+static void put_cell(const struct functions_command *o, const struct letter *l,
+		     const struct callgraph *cg, const struct cg_function *f, struct grid *g)
+{
+	if (l->put)
+		l->put(o, cg, f, g);
+	else
+		put_time(o, f, g, *(const int64_t *)(const void *)((const char *)f + l->time));
+}
+
 static void put_rows(const struct functions_command *o, struct group *group,
 		     const struct letter *const *shown, size_t n, struct grid *g)
 {
@@ -246,7 +231,7 @@ static void put_rows(const struct functions_command *o, struct group *group,
 		left--;
 		for (size_t k = 0; k < n; k++) {
 			if (shown[k])
-				shown[k]->put(o, cg, cg->functions.at[i], g);
+				put_cell(o, shown[k], cg, cg->functions.at[i], g);
 			else
 				grid_text(g, group->title ? group->title : "-");
 		}
@@ -445,67 +430,57 @@ static bool choose_order(struct functions_command *o)
 			return true;
 		suggest_try(&near, cg_orders[i]);
 	}
-	cli_error("--sort: there is no column '%s'%s", o->sort,
-		  suggest_best(&near) ? suggest_hint(&near)
-				      : ": total, self, calls, average, min, max or name");
-	return false;
+	return cli_complain("--sort: there is no column '%s'%s", o->sort,
+			    suggest_hint_or(&near, ": total, self, calls, average, min, max or "
+						   "name"));
 }
 
-static bool check(struct functions_command *o)
+static int check(struct functions_command *o)
 {
-	for (const char *c = o->columns; *c; c++) {
-		if (functions_letter(*c) && c - o->columns < MAX_COLUMNS - 1)
-			continue;
-		cli_error("--columns: there is no column '%c'; see 'spur functions --help'", *c);
-		return false;
-	}
-	if (!*o->columns) {
-		cli_error("--columns: there must be one at least");
-		return false;
-	}
+	for (const char *c = o->columns; *c; c++)
+		if (!functions_letter(*c) || c - o->columns >= MAX_COLUMNS - 1)
+			return cli_wrong(
+				"--columns: there is no column '%c'; see 'spur functions --help'",
+				*c);
+	if (!*o->columns)
+		return cli_wrong("--columns: there must be one at least");
 	o->group = !o->by			? BY_NOBODY
 		   : strcmp(o->by, "task") == 0 ? BY_TASK
 		   : strcmp(o->by, "cpu") == 0	? BY_CPU
 						: -1;
 	if (o->group < 0)
-		cli_error("--by: '%s' is neither task nor cpu", o->by);
-	else if (o->rows < 0)
-		cli_error("-n is a number from 0 on, 0: all");
-	else if (o->json + o->csv + o->markdown > 1)
-		cli_error("--json, --csv or --markdown, one of them");
-	else if (o->longer && !parse_time(o->longer, &o->longer_ns))
-		cli_error("--longer: '%s' is not a time", o->longer);
-	else
-		return choose_order(o) && cli_colour(o->colour, &o->use_colour);
-	return false;
+		return cli_wrong("--by: '%s' is neither task nor cpu", o->by);
+	if (o->rows < 0)
+		return cli_wrong("-n is a number from 0 on, 0: all");
+	if (o->json + o->csv + o->markdown > 1)
+		return cli_wrong("--json, --csv or --markdown, one of them");
+	if (o->longer && !parse_time(o->longer, &o->longer_ns))
+		return cli_wrong("--longer: '%s' is not a time", o->longer);
+	return choose_order(o) && cli_colour(o->colour, &o->use_colour) ? SPUR_OK : SPUR_USAGE;
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct functions_command o = {
-		.columns = DEFAULT_COLUMNS, .sort = "total", .colour = "auto"};
-	int others = opts_parse(&command_functions, &o, argc, argv), status = SPUR_USAGE;
+	struct functions_command *o = options;
 	struct spur_trace *t;
+	int status = check(o);
 
-	if (others == -ECANCELED)
-		status = SPUR_OK;
-	else if (others >= 0 && check(&o)) {
-		t = onefile_open(&command_functions, o.range.input, others, argv, &status);
-		if (t)
-			status = onefile_close(t, show(&o, t));
-	}
-	globs_free(&o.names);
-	range_free(&o.range);
-	return status;
+	if (status != SPUR_OK)
+		return status;
+	t = onefile_open(&command_functions, o->range.input, others, argv, &status);
+	return t ? onefile_close(t, show(o, t)) : status;
 }
 
 const struct command command_functions = {
 	.name = "functions",
 	.summary = "list functions by time and count, with their longest callee",
 	.usage = "[options] [FILE]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
 	.shared = range_opts,
 	.nr_shared = RANGE_OPTS,
+	.size = sizeof(struct functions_command),
+	.defaults = &(const struct functions_command){.columns = DEFAULT_COLUMNS,
+						      .sort = "total",
+						      .colour = "auto"},
 	.run = run,
 };

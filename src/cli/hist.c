@@ -4,14 +4,11 @@
  * name trace-cmd, `hist` is a different command: trace_cmd.c.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/error.h"
 #include "base/json.h"
-#include "base/num.h"
 #include "cli/onefile.h"
 #include "cli/range.h"
 #include "cli/script.h"
@@ -39,15 +36,6 @@ struct hist_shown {
 static size_t nr_shown(const struct hist_shown *s, size_t n)
 {
 	return s->o->top && (uint64_t)s->o->top < n ? (size_t)s->o->top : n;
-}
-
-static void put_names(const struct hist_shown *s, const char *between, unsigned int n,
-		      struct buf *to)
-{
-	for (unsigned int i = 0; i < n; i++) {
-		buf_puts(to, i ? between : "");
-		buf_put(to, s->h->fields[i].name, s->h->fields[i].len);
-	}
 }
 
 /* ---- text ---- */
@@ -235,8 +223,9 @@ static void put_csv(const struct hist_shown *s, struct buf *to)
 	struct buf text;
 
 	buf_init(&text, 1u << 16);
-	put_names(s, ",", h->nr, to);
-	buf_puts(to, ",count\n");
+	for (unsigned int i = 0; i < h->nr; i++)
+		buf_printf(to, "%.*s,", (int)h->fields[i].len, h->fields[i].name);
+	buf_puts(to, "count\n");
 	for (size_t i = 0; i < nr_shown(s, h->entries.n); i++) {
 		const struct hist_entry *e = h->entries.at[i];
 
@@ -361,11 +350,6 @@ static int result(int rc, struct spur_error *err)
 	return cli_result(rc, "writing the counts", err);
 }
 
-static void note(void *arg, const char *text)
-{
-	cli_error("%s", text);
-}
-
 static int show_live(void *arg, struct fieldhist *h)
 {
 	const struct hist_command *o = arg;
@@ -382,31 +366,21 @@ static int show_live(void *arg, struct fieldhist *h)
 
 static int count_kernel(struct hist_command *o, struct fieldhist *h)
 {
-	const struct range_options *r = &o->range;
-	struct fieldhist_live live = {.who = {.pids = r->pids.at,
-					      .nr_pids = r->pids.n,
-					      .comms = r->comms.at,
-					      .nr_comms = r->comms.n,
-					      .cpus = r->cpus.bits,
-					      .nr_cpus = r->cpus.nr},
+	struct fieldhist_live live = {.who = range_who(&o->range),
 				      .duration = o->live,
 				      .interval = o->interval,
 				      .show = show_live,
-				      .note = note,
+				      .note = cli_note,
 				      .arg = o};
 	struct spur_error err = {0};
 	int unused, rc;
 
-	if (!script_signals(&live.stop_fd, &unused)) {
-		cli_error("cannot wait for signals");
-		return SPUR_ENVIRONMENT;
-	}
+	if (!script_signals(&live.stop_fd, &unused))
+		return cli_refused("cannot wait for signals");
 	rc = fieldhist_live(h, &live, &err);
 	/* Whatever failed, the missing privilege is the reason. */
-	if (rc < 0 && geteuid() != 0) {
-		cli_error("only root can trace the running kernel");
-		return SPUR_ENVIRONMENT;
-	}
+	if (rc < 0 && geteuid() != 0)
+		return cli_refused("only root can trace the running kernel");
 	return result(rc, &err);
 }
 
@@ -451,28 +425,23 @@ static int run_with(struct hist_command *o, const char *what, const char *file)
 	return t ? onefile_close(t, status) : status;
 }
 
-static int wrong(const char *text)
-{
-	cli_error("%s", text);
-	return SPUR_USAGE;
-}
-
 /* trace-cmd has a different command of this name, and so had spur. */
 static int moved(void)
 {
-	return wrong("spur hist counts values: EVENT.FIELD is missing. Chains of calls, which "
-		     "trace-cmd's hist shows, are 'spur calls --chains'");
+	return cli_wrong("spur hist counts values: EVENT.FIELD is missing. Chains of calls, which "
+			 "trace-cmd's hist shows, are 'spur calls --chains'");
 }
 
-static bool has_old_option(char **argv)
+/* Refuses options of the other command. */
+static int find_old_option(char **argv)
 {
 	static const char *const old[] = {"-P", "-B", "--buffer"};
 
 	for (char **arg = argv; *arg && strcmp(*arg, "--") != 0; arg++)
 		for (size_t i = 0; i < ARRAY_SIZE(old); i++)
 			if (strncmp(*arg, old[i], strlen(old[i])) == 0)
-				return true;
-	return false;
+				return moved();
+	return SPUR_OK;
 }
 
 static int check_options(const struct hist_command *o, int others, char **argv)
@@ -481,44 +450,39 @@ static int check_options(const struct hist_command *o, int others, char **argv)
 	if (others == 0 || (others == 1 && (strchr(argv[0], '/') || access(argv[0], F_OK) == 0)))
 		return moved();
 	if (others > 2 || (others == 2 && (o->range.input || o->is_live)))
-		return wrong("EVENT.field and one file, or --live");
+		return cli_wrong("EVENT.field and one file, or --live");
 	if (o->is_live && (o->range.input || o->range.since || o->range.until))
-		return wrong("-i, --since and --until are for a trace, not --live");
+		return cli_wrong("-i, --since and --until are for a trace, not --live");
 	if (o->interval && !o->is_live)
-		return wrong("--interval is for --live");
+		return cli_wrong("--interval is for --live");
 	if (o->json && o->csv)
-		return wrong("--json or --csv, not both");
+		return cli_wrong("--json or --csv, not both");
 	if (o->log2 + o->count + (o->linear != 0) > 1)
-		return wrong("--log2, --linear or --count, one of them");
+		return cli_wrong("--log2, --linear or --count, one of them");
 	if (o->sort && strcmp(o->sort, "count") != 0 && strcmp(o->sort, "value") != 0)
-		return wrong("--sort: count or value");
-	return o->top < 0 ? wrong("--top is a number from 0 on") : SPUR_OK;
+		return cli_wrong("--sort: count or value");
+	return o->top < 0 ? cli_wrong("--top is a number from 0 on") : SPUR_OK;
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct hist_command o = {.top = 50};
-	int others, status;
+	struct hist_command *o = options;
+	int status = check_options(o, others, argv);
 
-	if (has_old_option(argv + 1))
-		return moved();
-	others = opts_parse(&command_hist, &o, argc, argv);
-	status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	if (others >= 0)
-		status = check_options(&o, others, argv);
-	if (others >= 0 && status == SPUR_OK)
-		status = run_with(&o, argv[0], others == 2 ? argv[1] : o.range.input);
-	range_free(&o.range);
-	return status;
+	if (status != SPUR_OK)
+		return status;
+	return run_with(o, argv[0], others == 2 ? argv[1] : o->range.input);
 }
 
 const struct command command_hist = {
 	.name = "hist",
 	.summary = "count the values of an event's fields",
 	.usage = "[OPTION...] EVENT.FIELD[,FIELD...] [FILE]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct hist_command),
+	.defaults = &(const struct hist_command){.top = 50},
 	.run = run,
+	.before = find_old_option,
 	.shared = range_opts,
 	.nr_shared = RANGE_OPTS - 1, /* one thread reads */
 };

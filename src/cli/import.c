@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/newfile.h"
@@ -28,9 +27,9 @@ struct import_options {
 #define AT(field) offsetof(struct import_options, field)
 
 static const struct opt opts[] = {
-	{'i', NULL, OPT_STRING, "FILE", "the file or folder to read, \"-\" is standard input",
-	 AT(input), .values = "FILE"},
-	{'o', NULL, OPT_STRING, "FILE", "the trace.dat to write", AT(output), .values = "FILE"},
+	{'i', NULL, OPT_FILE, "FILE", "the file or folder to read, \"-\" is standard input",
+	 AT(input)},
+	{'o', NULL, OPT_FILE, "FILE", "the trace.dat to write", AT(output)},
 	{0, "from", OPT_STRING, "KIND", "what it is, instead of finding out; see --list", AT(from),
 	 .values = "perf ctf text"},
 	{0, "list", OPT_FLAG, NULL, "list what can be imported", AT(list)},
@@ -48,27 +47,21 @@ static void list_sources(void)
 		printf("%-12s %s\n", sources[i]->name, sources[i]->about);
 }
 
-static bool check_options(struct import_options *o, int others, char **argv)
+static int check_options(struct import_options *o, int others, char **argv)
 {
-	const char *problem = NULL;
-
 	if (others > 1 || (others && o->input))
-		problem = "import reads one file or folder";
-	else if (!others && !o->input)
-		problem = "what is to be imported? spur import FILE";
-	else if (o->version != 6 && o->version != 7)
-		problem = "--file-version: 6 or 7";
-	else if (o->output && strcmp(o->output, "-") == 0)
-		problem = "-o -: a trace.dat cannot be written to standard output";
-	if (problem) {
-		cli_error("%s", problem);
-		return false;
-	}
+		return cli_wrong("import reads one file or folder");
+	if (!others && !o->input)
+		return cli_wrong("what is to be imported? spur import FILE");
+	if (o->version != 6 && o->version != 7)
+		return cli_wrong("--file-version: 6 or 7");
+	if (o->output && strcmp(o->output, "-") == 0)
+		return cli_wrong("-o -: a trace.dat cannot be written to standard output");
 	if (others)
 		o->input = argv[0];
 	if (!o->compression)
 		o->compression = o->version == 6 ? "none" : "any";
-	return true;
+	return SPUR_OK;
 }
 
 static bool make_name(struct import_options *o)
@@ -192,30 +185,31 @@ static int import(struct import_options *o)
 	return rc == 0 && damage ? (int)spur_error_status(damage) : cli_result(rc, o->output, &err);
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct import_options o = {.version = 7};
-	int others = opts_parse(&command_import, &o, argc, argv);
+	struct import_options *o = options;
 	int status;
 
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	if (o.list) {
+	if (o->list) {
 		list_sources();
 		return SPUR_OK;
 	}
-	if (!check_options(&o, others, argv))
-		return SPUR_USAGE;
-	status = import(&o);
-	free(o.made_name);
-	return status;
+	status = check_options(o, others, argv);
+	return status == SPUR_OK ? import(o) : status;
+}
+
+static void release(void *options)
+{
+	free(((struct import_options *)options)->made_name);
 }
 
 const struct command command_import = {
 	.name = "import",
 	.summary = "turn another tool's recording into a trace.dat",
 	.usage = "[options] FILE",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct import_options),
+	.defaults = &(const struct import_options){.version = 7},
 	.run = run,
+	.release = release,
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur info`: one screen about a file. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +45,7 @@ static int take_rows(void *options, const struct opt *o, const char *arg)
 }
 
 static const struct opt opts[] = {
-	{'i', NULL, OPT_STRING, "FILE", "the file (trace.dat)", AT(input), .values = "FILE"},
+	{'i', NULL, OPT_FILE, "FILE", "the file (trace.dat)", AT(input)},
 	{0, "quick", OPT_FLAG, NULL, "only what the file says about itself; do not count events",
 	 AT(quick)},
 	{0, "all", OPT_FLAG, NULL, "all event types and tasks, not only the most frequent",
@@ -59,8 +58,7 @@ static const struct opt opts[] = {
 		   "block tasks bursts"},
 	{'n', "rows", OPT_CALL, "N", "with --findings: show N of each (3)", .call = take_rows},
 	{0, "threads", OPT_NUMBER, "N", "number of threads (one per CPU)", AT(threads)},
-	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
-	 .values = "auto always never"},
+	CLI_COLOUR_OPTION(AT(colour)),
 };
 
 /* Strings of the file, without control characters and newlines. */
@@ -80,6 +78,15 @@ static void key(const struct info_options *o, const char *name)
 	printf(o->use_colour ? "\033[1m%-10s\033[0m " : "%-10s ", name);
 }
 
+/* The buffer of what is printed, unless it is the top one. */
+static void put_in_buffer(const char *name)
+{
+	if (!*name)
+		return;
+	printf(" in ");
+	put_safe(name);
+}
+
 static void line(const struct info_options *o, const char *name, const char *value)
 {
 	if (!*value)
@@ -93,11 +100,9 @@ static void line(const struct info_options *o, const char *name, const char *val
 
 static void show_file(const struct info_options *o, const struct dat *d)
 {
-	char size[32];
-
 	key(o, "file");
 	put_safe(d->path);
-	printf(", %s, version %u", amount_bytes(size, sizeof(size), d->file_size), d->version);
+	printf(", %s, version %u", amount_bytes(d->file_size).text, d->version);
 	if (strcmp(d->compression, "none") != 0)
 		printf(", %s", d->compression);
 	printf(", %s-endian, %u-byte longs, pages of %u bytes\n", d->big_endian ? "big" : "little",
@@ -131,83 +136,64 @@ static void show_file(const struct info_options *o, const struct dat *d)
 		       (unsigned long long)d->time_shifts[0].peer_trace_id);
 }
 
-static const char *option_name(unsigned int id)
-{
-	static const char *const names[] = {
-		[DAT_OPT_DATE] = "date",
-		[DAT_OPT_CPUSTAT] = "cpustat",
-		[DAT_OPT_BUFFER] = "buffer",
-		[DAT_OPT_TRACECLOCK] = "traceclock",
-		[DAT_OPT_UNAME] = "uname",
-		[DAT_OPT_HOOK] = "hook",
-		[DAT_OPT_OFFSET] = "offset",
-		[DAT_OPT_CPUCOUNT] = "cpucount",
-		[DAT_OPT_VERSION] = "version",
-		[DAT_OPT_PROCMAPS] = "procmaps",
-		[DAT_OPT_TRACEID] = "traceid",
-		[DAT_OPT_TIME_SHIFT] = "time-shift",
-		[DAT_OPT_GUEST] = "guest",
-		[DAT_OPT_TSC2NSEC] = "tsc2nsec",
-		[DAT_OPT_STRINGS] = "strings",
-		[DAT_OPT_HEADER_INFO] = "headers",
-		[DAT_OPT_FTRACE_EVENTS] = "ftrace-events",
-		[DAT_OPT_EVENT_FORMATS] = "event-formats",
-		[DAT_OPT_KALLSYMS] = "kallsyms",
-		[DAT_OPT_PRINTK] = "printk",
-		[DAT_OPT_CMDLINES] = "cmdlines",
-		[DAT_OPT_BUFFER_TEXT] = "buffer-text",
-		[DAT_OPT_BTF_FILE] = "btf",
-		[DAT_OPT_LAST_BOOT_INFO] = "last-boot",
-		[DAT_OPT_MODULES_FILE] = "modules",
-	};
-
-	return id < ARRAY_SIZE(names) && names[id] ? names[id] : NULL;
-}
-
-/* Those of spur. */
+/* Those of trace-cmd by number, then those of spur. */
 static const struct {
-	uint16_t id;
+	unsigned int id;
 	const char *name;
-} own_options[] = {
-	{DAT_OPT_CUT, "cut"},	      {DAT_OPT_TASKS, "tasks"},	  {DAT_OPT_FOLLOWED, "followed"},
-	{DAT_OPT_FILTERS, "filters"}, {DAT_OPT_HIDDEN, "hidden"},
+} option_names[] = {
+	{DAT_OPT_DATE, "date"},
+	{DAT_OPT_CPUSTAT, "cpustat"},
+	{DAT_OPT_BUFFER, "buffer"},
+	{DAT_OPT_TRACECLOCK, "traceclock"},
+	{DAT_OPT_UNAME, "uname"},
+	{DAT_OPT_HOOK, "hook"},
+	{DAT_OPT_OFFSET, "offset"},
+	{DAT_OPT_CPUCOUNT, "cpucount"},
+	{DAT_OPT_VERSION, "version"},
+	{DAT_OPT_PROCMAPS, "procmaps"},
+	{DAT_OPT_TRACEID, "traceid"},
+	{DAT_OPT_TIME_SHIFT, "time-shift"},
+	{DAT_OPT_GUEST, "guest"},
+	{DAT_OPT_TSC2NSEC, "tsc2nsec"},
+	{DAT_OPT_STRINGS, "strings"},
+	{DAT_OPT_HEADER_INFO, "headers"},
+	{DAT_OPT_FTRACE_EVENTS, "ftrace-events"},
+	{DAT_OPT_EVENT_FORMATS, "event-formats"},
+	{DAT_OPT_KALLSYMS, "kallsyms"},
+	{DAT_OPT_PRINTK, "printk"},
+	{DAT_OPT_CMDLINES, "cmdlines"},
+	{DAT_OPT_BUFFER_TEXT, "buffer-text"},
+	{DAT_OPT_BTF_FILE, "btf"},
+	{DAT_OPT_LAST_BOOT_INFO, "last-boot"},
+	{DAT_OPT_MODULES_FILE, "modules"},
+	{DAT_OPT_CUT, "cut"},
+	{DAT_OPT_TASKS, "tasks"},
+	{DAT_OPT_FOLLOWED, "followed"},
+	{DAT_OPT_FILTERS, "filters"},
+	{DAT_OPT_HIDDEN, "hidden"},
 };
 
-static size_t own_option(unsigned int id)
-{
-	size_t i = 0;
-
-	while (i < ARRAY_SIZE(own_options) && own_options[i].id != id)
-		i++;
-	return i;
-}
+#define NR_OWN_OPTIONS 5 /* at the end; each is named once */
 
 static void show_options(const struct info_options *o, const struct dat *d)
 {
-	unsigned int seen[64] = {0}, others = 0, own[ARRAY_SIZE(own_options)] = {0};
+	unsigned int seen[ARRAY_SIZE(option_names)] = {0}, others = 0;
 
 	if (!d->nr_options)
 		return;
 	key(o, "options");
-	for (size_t i = 0; i < d->nr_options; i++) {
-		if (d->options[i].id < 64 && option_name(d->options[i].id))
-			seen[d->options[i].id]++;
-		else if (own_option(d->options[i].id) < ARRAY_SIZE(own_options))
-			own[own_option(d->options[i].id)]++;
-		else
-			others++;
+	for (size_t i = 0, k; i < d->nr_options; i++) {
+		for (k = 0; k < ARRAY_SIZE(option_names); k++)
+			if (option_names[k].id == d->options[i].id)
+				break;
+		++*(k < ARRAY_SIZE(option_names) ? &seen[k] : &others);
 	}
-	for (unsigned int id = 0; id < 64; id++) {
-		const char *name = seen[id] ? option_name(id) : NULL;
-
-		if (name && seen[id] > 1)
-			printf("%s×%u ", name, seen[id]);
-		else if (name)
-			printf("%s ", name);
+	for (size_t k = 0; k < ARRAY_SIZE(option_names); k++) {
+		if (seen[k] > 1 && k < ARRAY_SIZE(option_names) - NR_OWN_OPTIONS)
+			printf("%s×%u ", option_names[k].name, seen[k]);
+		else if (seen[k])
+			printf("%s ", option_names[k].name);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(own_options); i++)
-		if (own[i])
-			printf("%s ", own_options[i].name);
 	if (others)
 		printf("unknown×%u", others);
 	putchar('\n');
@@ -219,7 +205,6 @@ static void show_buffers(const struct info_options *o, const struct spur_trace *
 		const struct dat_buffer *b = t->buffers[i].data;
 		uint64_t bytes = b->text ? b->stored_text.size : 0;
 		uint32_t used = 0;
-		char size[32];
 
 		for (uint32_t k = 0; k < b->nr_cpus; k++) {
 			bytes += b->cpus[k].size;
@@ -228,11 +213,10 @@ static void show_buffers(const struct info_options *o, const struct spur_trace *
 		key(o, i ? "" : "buffers");
 		put_safe(*b->name ? b->name : "(top)");
 		if (b->text)
-			printf(": text, %s\n", amount_bytes(size, sizeof(size), bytes));
+			printf(": text, %s\n", amount_bytes(bytes).text);
 		else
 			printf(": %u of %u CPUs with data, %s%s, clock %s\n", used, b->nr_cpus,
-			       amount_bytes(size, sizeof(size), bytes),
-			       b->compressed ? " compressed" : "",
+			       amount_bytes(bytes).text, b->compressed ? " compressed" : "",
 			       *b->clock	? b->clock
 			       : *t->dat->clock ? t->dat->clock
 						: "?");
@@ -273,14 +257,13 @@ static void show_times(const struct info_options *o, const struct spur_trace *t,
 		       const struct summary *s)
 {
 	bool ns = t->nr_buffers && t->buffers[0].nanoseconds;
-	char text[40];
 
 	key(o, "time");
 	if (!s->events)
 		printf("no events\n");
 	else if (ns)
 		printf("%.6f to %.6f, %s\n", (double)s->first / 1e9, (double)s->last / 1e9,
-		       amount_time(text, sizeof(text), s->last - s->first));
+		       amount_time(s->last - s->first).text);
 	else
 		printf("%llu to %llu ticks\n", (unsigned long long)s->first,
 		       (unsigned long long)s->last);
@@ -342,10 +325,7 @@ static void show_hidden(const struct info_options *o, const struct spur_trace *t
 		printf("%s", i ? ", " : "");
 		put_safe(comms_find(t->events->comms, h->at[i].pid, &len));
 		printf("-%d", h->at[i].pid);
-		if (*h->at[i].buffer) {
-			printf(" in ");
-			put_safe(h->at[i].buffer);
-		}
+		put_in_buffer(h->at[i].buffer);
 	}
 	if (h->nr > 8 && !o->all)
 		printf(" and %zu more", h->nr - 8);
@@ -360,10 +340,7 @@ static void show_filters(const struct info_options *o, const struct dat *d)
 	for (size_t i = 0; i < f->nr && (o->all || i < 8); i++) {
 		key(o, i ? "" : "filters");
 		put_safe(f->at[i].event);
-		if (*f->at[i].buffer) {
-			printf(" in ");
-			put_safe(f->at[i].buffer);
-		}
+		put_in_buffer(f->at[i].buffer);
 		printf(": ");
 		put_safe(f->at[i].text);
 		printf(strcmp(f->at[i].event, "sched:sched_switch") == 0
@@ -396,10 +373,8 @@ static void show_cut(const struct info_options *o, const struct dat *d)
 			printf("up to %s", dat_cut_time(d, c->last, time, sizeof(time)));
 		else
 			printf(c->after == DAT_CUT_UNKNOWN ? "how far is not known" : "no events");
-		if (c->buffer && c->buffer < d->nr_buffers) {
-			printf(" in ");
-			put_safe(d->buffers[c->buffer].name);
-		}
+		if (c->buffer && c->buffer < d->nr_buffers)
+			put_in_buffer(d->buffers[c->buffer].name);
 		if (d->cut.cause == DAT_CUT_KILLED && (c->between || c->after))
 			printf(", lost %s before the kill, %s at the end",
 			       number_or_some(before, sizeof(before), c->between),
@@ -422,10 +397,7 @@ static void show_cpus(const struct info_options *o, const struct summary *s)
 
 		key(o, i ? "" : "CPUs");
 		printf("%3u: %10llu events", l->cpu->cpu, (unsigned long long)l->events);
-		if (*l->buffer->data->name) {
-			printf(" in ");
-			put_safe(l->buffer->data->name);
-		}
+		put_in_buffer(l->buffer->data->name);
 		if (l->lost || l->gaps)
 			printf(", lost %llu%s", (unsigned long long)l->lost, l->gaps ? "+" : "");
 		putchar('\n');
@@ -660,59 +632,38 @@ static int show(const struct info_options *o, struct spur_trace *t)
 	return cli_result(rc, "counting events", &err);
 }
 
-#ifdef HAVE_SQLITE
+#ifndef HAVE_SQLITE
 
-static int show_findings(const struct info_options *o, struct spur_trace *t)
+int findings_show(struct spur_trace *t, const char *names, int64_t rows, bool json, bool colour)
 {
-	const struct findings_shown shown = {.names = o->findings,
-					     .rows = o->rows ? o->rows : FINDING_ROWS,
-					     .json = o->json,
-					     .colour = o->use_colour};
-
-	return findings_show(t, &shown);
-}
-
-#else
-
-static int show_findings(const struct info_options *o, struct spur_trace *t)
-{
-	cli_error("this program was built without SQLite, which --findings needs");
-	return SPUR_ENVIRONMENT;
+	return cli_refused("this program was built without SQLite, which --findings needs");
 }
 
 #endif
 
-static bool fit_together(const struct info_options *o)
+static int run(void *options, int others, char **argv)
 {
-	if (o->rows && !o->findings)
-		cli_error("--rows is about --findings, which is not given");
-	else if (o->findings && o->quick)
-		cli_error("--findings reads all events, and --quick none");
-	else
-		return true;
-	return false;
-}
-
-static int run(int argc, char **argv)
-{
-	struct info_options o = {.colour = "auto"};
-	int others = opts_parse(&command_info, &o, argc, argv);
+	struct info_options *o = options;
 	struct spur_error err = {0};
 	struct spur_trace *t;
 	int status;
 
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	if (others > 1 || (others && o.input)) {
-		cli_error("info shows one file");
+	if (others > 1 || (others && o->input))
+		return cli_wrong("info shows one file");
+	if (o->rows && !o->findings)
+		return cli_wrong("--rows is about --findings, which is not given");
+	if (o->findings && o->quick)
+		return cli_wrong("--findings reads all events, and --quick none");
+	if (!cli_colour(o->colour, &o->use_colour) || !cli_threads(&o->threads))
 		return SPUR_USAGE;
-	}
-	if (!fit_together(&o) || !cli_colour(o.colour, &o.use_colour) || !cli_threads(&o.threads))
-		return SPUR_USAGE;
-	if (trace_open(o.input ? o.input : others ? argv[0] : "trace.dat", NULL, &t, &err) < 0)
+	if (trace_open(o->input ? o->input : others ? argv[0] : "trace.dat", NULL, &t, &err) < 0)
 		return cli_fail(&err);
 	cli_catch_signals();
-	status = o.findings ? show_findings(&o, t) : show(&o, t);
+	if (o->findings)
+		status = findings_show(t, o->findings, o->rows ? o->rows : FINDING_ROWS, o->json,
+				       o->use_colour);
+	else
+		status = show(o, t);
 	if (status == SPUR_OK)
 		status = cli_damage(t->dat);
 	trace_close(t);
@@ -723,7 +674,8 @@ const struct command command_info = {
 	.name = "info",
 	.summary = "describe a trace on one screen",
 	.usage = "[options] [FILE]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct info_options),
+	.defaults = &(const struct info_options){.colour = "auto"},
 	.run = run,
 };

@@ -7,27 +7,18 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/array.h"
 #include "base/file.h"
 #include "base/jsonin.h"
 #include "base/strings.h"
 #include "base/vec.h"
 #include "cli/cli.h"
 
-#ifndef SPUR_VERSION
-#define SPUR_VERSION "0.0.0"
-#endif
-
 #define SESSION_LIMIT (16u << 20)
 
 struct shark_options {
 	const char *input, *session;
-	struct {
-		char **at; /* arguments of the viewer, allocated */
-		size_t n, cap;
-	} files;
+	struct strings files;	 /* arguments of the viewer */
 	struct string_refs more; /* -a */
 	bool version, last;
 };
@@ -47,12 +38,10 @@ static int take_plots(void *options, const struct opt *opt, const char *arg)
 }
 
 static const struct opt opts[] = {
-	{'i', NULL, OPT_STRING, "FILE", "the file to open (trace.dat)", AT(input),
+	{'i', NULL, OPT_FILE, "FILE", "the file to open (trace.dat)", AT(input)},
+	{'a', NULL, OPT_LIST, "FILE", "another file, on the same timeline", AT(more),
 	 .values = "FILE"},
-	{'a', NULL, OPT_CALL, "FILE", "another file, on the same timeline", AT(more),
-	 opt_add_string, .values = "FILE"},
-	{'s', NULL, OPT_STRING, "SESSION", "open the files of a session", AT(session),
-	 .values = "FILE"},
+	{'s', NULL, OPT_FILE, "SESSION", "open the files of a session", AT(session)},
 	{'l', NULL, OPT_FLAG, NULL, "open the files of the last session", AT(last)},
 	{'p', NULL, OPT_CALL, "PLUGIN", "accepted; plugins are not used", .call = take_plugin},
 	{'u', NULL, OPT_CALL, "PLUGIN", "accepted; plugins are not used", .call = take_plugin},
@@ -62,24 +51,9 @@ static const struct opt opts[] = {
 	{'v', NULL, OPT_FLAG, NULL, "show the version", AT(version)},
 };
 
-static const struct command command_kernelshark = {
-	.name = "kernelshark",
-	.summary = "look at traces in a browser, by KernelShark's command line",
-	.usage = "[OPTION...] [FILE]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
-	.run = cli_as_kernelshark,
-	.page = "view",
-};
-
 static int add_file(struct shark_options *o, const char *path)
 {
-	char **slot = vec_push(&o->files);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = strdup(path);
-	return *slot ? 0 : -ENOMEM;
+	return strings_add(&o->files, path) ? 0 : -ENOMEM;
 }
 
 /* ---- sessions ---- */
@@ -186,31 +160,43 @@ static int open_viewer(struct shark_options *o)
 	argv[argc++] = "--";
 	vec_each (it, &o->files)
 		argv[argc++] = *it;
-	status = command_view.run(argc, argv);
+	status = command_run(&command_view, argc, argv);
 	free(argv);
 	return status;
 }
 
+static int run(void *options, int others, char **argv)
+{
+	struct shark_options *o = options;
+	int status;
+
+	if (o->version) {
+		printf("kernelshark - spur %s\n", SPUR_VERSION);
+		return SPUR_OK;
+	}
+	if (others > 1 || (others == 1 && o->input))
+		return cli_wrong("kernelshark opens one file; others are named with -a");
+	status = find_files(o, others, argv);
+	return status == SPUR_OK ? open_viewer(o) : status;
+}
+
+static void release(void *options)
+{
+	strings_free(&((struct shark_options *)options)->files);
+}
+
+static const struct command command_kernelshark = {
+	.name = "kernelshark",
+	.summary = "look at traces in a browser, by KernelShark's command line",
+	.usage = "[OPTION...] [FILE]",
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct shark_options),
+	.run = run,
+	.release = release,
+	.page = "view",
+};
+
 int cli_as_kernelshark(int argc, char **argv)
 {
-	struct shark_options o = {0};
-	int others = opts_parse(&command_kernelshark, &o, argc, argv), status = SPUR_USAGE;
-
-	if (others == -ECANCELED) {
-		status = SPUR_OK;
-	} else if (others >= 0 && o.version) {
-		printf("kernelshark - spur %s\n", SPUR_VERSION);
-		status = SPUR_OK;
-	} else if (others > 1 || (others == 1 && o.input)) {
-		cli_error("kernelshark opens one file; others are named with -a");
-	} else if (others >= 0) {
-		status = find_files(&o, others, argv);
-		if (status == SPUR_OK)
-			status = open_viewer(&o);
-	}
-	vec_each (it, &o.files)
-		free(*it);
-	vec_free(&o.files);
-	vec_free(&o.more);
-	return status;
+	return command_run(&command_kernelshark, argc, argv);
 }

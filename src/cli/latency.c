@@ -2,12 +2,10 @@
 /* `spur latency`: how long things take, of a trace or of the running kernel. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/error.h"
 #include "cli/latency.h"
 #include "cli/onefile.h"
 #include "cli/script.h"
@@ -63,8 +61,8 @@ static const struct opt opts[] = {
 	 .values = "max count avg p99 total name"},
 	{0, "top", OPT_NUMBER, "N", "show N groups (20); 0: all", AT(top)},
 	{0, "worst", OPT_NUMBER, "N", "show N of the longest (5), and why they waited", AT(worst)},
-	{0, "around", OPT_CALL, "TIME", "and the events for TIME before and after each", AT(around),
-	 opt_set_time},
+	{0, "around", OPT_TIME, "TIME", "and the events for TIME before and after each",
+	 AT(around)},
 	{0, "linear", OPT_CALL, "STEP", "a histogram by this step instead of powers of two",
 	 AT(linear), take_step},
 	{0, "each", OPT_FLAG, NULL, "a histogram for each group", AT(each)},
@@ -93,12 +91,6 @@ struct asked {
 	enum latency_order order;
 	char about[ABOUT_TEXT];
 };
-
-static int wrong(const char *text)
-{
-	cli_error("%s", text);
-	return SPUR_USAGE;
-}
 
 static bool is_kind(const char *word)
 {
@@ -131,11 +123,11 @@ static int take_words(struct asked *a, int others, char **argv)
 		file = argv[i];
 	}
 	if (kind && a->is_pairs)
-		return wrong("a KIND, or --from and --to, or --period");
+		return cli_wrong("a KIND, or --from and --to, or --period");
 	if (file && a->o->is_live)
-		return wrong("a trace or --live, not both");
+		return cli_wrong("a trace or --live, not both");
 	if (several)
-		return wrong("latency reads one file");
+		return cli_wrong("latency reads one file");
 	a->file = file;
 	a->kind = a->is_pairs ? &latency_of_pairs : latency_kind_find(kind ? kind : "wakeup", &err);
 	return a->kind ? SPUR_OK : cli_fail(&err);
@@ -147,11 +139,11 @@ static int take_pairs(struct asked *a)
 
 	a->is_pairs = o->from || o->to || o->period;
 	if (o->period && (o->from || o->to))
-		return wrong("--period, or --from and --to");
+		return cli_wrong("--period, or --from and --to");
 	if (a->is_pairs && !o->period && (!o->from || !o->to))
-		return wrong("--from and --to belong together");
+		return cli_wrong("--from and --to belong together");
 	if (!a->is_pairs && (o->match || o->first))
-		return wrong("--match and --first are for --from and --to");
+		return cli_wrong("--match and --first are for --from and --to");
 	a->pairs = (struct pairs_options){.from = o->period ? o->period : o->from,
 					  .to = o->to,
 					  .match = o->match,
@@ -173,8 +165,7 @@ static int take_order(struct asked *a)
 		if (!a->o->sort || strcmp(a->o->sort, words[i]) == 0)
 			return SPUR_OK;
 	}
-	cli_error("--sort: max, count, avg, p99, total or name, not '%s'", a->o->sort);
-	return SPUR_USAGE;
+	return cli_wrong("--sort: max, count, avg, p99, total or name, not '%s'", a->o->sort);
 }
 
 static int check_options(struct asked *a, int others, char **argv)
@@ -189,13 +180,14 @@ static int check_options(struct asked *a, int others, char **argv)
 	if (status != SPUR_OK)
 		return status;
 	if (o->top < 0 || o->worst < 0 || o->worst > MAX_WORST)
-		return wrong("--top and --worst are numbers from 0 on, --worst up to 1000");
+		return cli_wrong("--top and --worst are numbers from 0 on, --worst up to 1000");
 	if (o->json && o->csv)
-		return wrong("--json or --csv, not both");
+		return cli_wrong("--json or --csv, not both");
 	if ((o->interval || o->script) && !o->is_live)
-		return wrong("--interval and --script are for --live");
+		return cli_wrong("--interval and --script are for --live");
 	if (o->is_live && (o->around || o->linear || o->range.since || o->range.until))
-		return wrong("--around, --linear, --since and --until are for a trace, not --live");
+		return cli_wrong(
+			"--around, --linear, --since and --until are for a trace, not --live");
 	a->by = o->by ? o->by : a->kind->by;
 	if (a->by && strcmp(a->by, "none") == 0)
 		a->by = NULL;
@@ -238,12 +230,8 @@ static bool row_wanted(void *arg, const void *row)
 	const struct rows_wanted *w = arg;
 	const struct cpu_list *cpus = &w->range->cpus;
 
-	if (cpus->bits && w->cpu) {
-		const int64_t cpu = row_number(w->cpu, row);
-
-		if (cpu < 0 || cpu >= cpus->nr || !(cpus->bits[cpu / 64] >> (cpu % 64) & 1))
-			return false;
-	}
+	if (cpus->bits && w->cpu && !cpu_list_has(cpus, row_number(w->cpu, row)))
+		return false;
 	return range_task(w->range, w->pid ? row_number(w->pid, row) : ROW_NULL,
 			  w->comm ? row_text(w->comm, row) : NULL);
 }
@@ -290,9 +278,10 @@ static int run_walk(const struct asked *a, struct spur_trace *t, struct latency 
 static int measure(const struct asked *a, struct spur_trace *t, const struct table *table,
 		   struct pairs *pairs)
 {
-	const char *const names[] = {"pid", "comm", "cpu"};
-	struct rows_wanted wanted = {.range = &a->o->range};
-	const struct column **const to[] = {&wanted.pid, &wanted.comm, &wanted.cpu};
+	struct rows_wanted wanted = {.range = &a->o->range,
+				     .pid = latency_column(a->kind, table, "pid", 3),
+				     .comm = latency_column(a->kind, table, "comm", 4),
+				     .cpu = latency_column(a->kind, table, "cpu", 3)};
 	const struct latency_options opt = {
 		.kind = a->kind,
 		.table = table,
@@ -316,8 +305,6 @@ static int measure(const struct asked *a, struct spur_trace *t, const struct tab
 	struct spur_error err = {0};
 	int rc, status;
 
-	for (size_t i = 0; i < 3; i++)
-		*to[i] = latency_column(a->kind, table, names[i], strlen(names[i]));
 	rc = latency_init(&l, &opt, &err);
 	if (rc == 0)
 		rc = run_walk(a, t, &l, &walk, &feed, &err);
@@ -359,8 +346,9 @@ static int of_trace(const struct asked *a)
 	if (!a->is_pairs) {
 		table = table_find(a->kind->table);
 		if (!table || !table_possible(table, t))
-			return onefile_close(t, table ? nothing(a, t)
-						      : wrong("this version cannot measure that"));
+			return onefile_close(t,
+					     table ? nothing(a, t)
+						   : cli_wrong("this version cannot measure that"));
 		status = measure(a, t, table, NULL);
 		if (status == SPUR_OK)
 			onefile_say_followed(t);
@@ -401,31 +389,20 @@ static void show_live(void *arg, struct latency *l)
 		s->rc = cli_write("\n", 1);
 }
 
-static void note(void *arg, const char *text)
-{
-	cli_error("%s", text);
-}
-
 static int of_kernel(const struct asked *a)
 {
-	const struct range_options *r = &a->o->range;
 	struct live_state state = {.a = a};
 	struct latency_live live = {
 		.kind = a->kind,
 		.pairs = a->is_pairs ? &a->pairs : NULL,
 		.by = a->by,
-		.who = {.pids = r->pids.at,
-			.nr_pids = r->pids.n,
-			.comms = r->comms.at,
-			.nr_comms = r->comms.n,
-			.cpus = r->cpus.bits,
-			.nr_cpus = r->cpus.nr},
+		.who = range_who(&a->o->range),
 		.duration = a->o->live,
 		.interval = a->o->interval,
 		.order = a->order,
 		.stop_fd = -1,
 		.show = show_live,
-		.note = note,
+		.note = cli_note,
 		.arg = &state,
 	};
 	struct spur_error err = {0};
@@ -441,36 +418,31 @@ static int of_kernel(const struct asked *a)
 		return cli_result(rc, "writing the script", &err);
 	}
 	if (!script_signals(&live.stop_fd, &unused))
-		return wrong("cannot wait for signals");
+		return cli_wrong("cannot wait for signals");
 	rc = latency_live(&live, &err);
 	if (rc == 0 && state.rc < 0) {
 		rc = state.rc;
 		err = state.err;
 	}
 	/* Whatever failed, the missing privilege is the reason. */
-	if (rc < 0 && rc != -EINTR && geteuid() != 0) {
-		cli_error("only root can measure the running kernel");
-		return SPUR_ENVIRONMENT;
-	}
+	if (rc < 0 && rc != -EINTR && geteuid() != 0)
+		return cli_refused("only root can measure the running kernel");
 	return cli_result(rc, "measuring", &err);
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct latency_command o = {.top = 20, .worst = NOT_GIVEN};
-	struct asked a = {.o = &o};
-	int others = opts_parse(&command_latency, &o, argc, argv);
-	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	struct latency_command *o = options;
+	struct asked a = {.o = o};
+	int status;
 
-	o.explain = o.worst != NOT_GIVEN;
-	if (!o.explain)
-		o.worst = FEW_WORST;
-	if (others >= 0)
-		status = check_options(&a, others, argv);
-	if (others >= 0 && status == SPUR_OK)
-		status = o.is_live ? of_kernel(&a) : of_trace(&a);
-	range_free(&o.range);
-	return status;
+	o->explain = o->worst != NOT_GIVEN;
+	if (!o->explain)
+		o->worst = FEW_WORST;
+	status = check_options(&a, others, argv);
+	if (status != SPUR_OK)
+		return status;
+	return o->is_live ? of_kernel(&a) : of_trace(&a);
 }
 
 const struct command command_latency = {
@@ -478,8 +450,9 @@ const struct command command_latency = {
 	.summary = "show how long things take: wakeups, system calls, from any event to another",
 	.usage = "[OPTION...] [KIND] [FILE]\n"
 		 "       KIND: wakeup, sched, irq, softirq, softirq-time, syscall, block, futex",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct latency_command),
+	.defaults = &(const struct latency_command){.top = 20, .worst = NOT_GIVEN},
 	.run = run,
 	.shared = range_opts,
 	.nr_shared = RANGE_OPTS,

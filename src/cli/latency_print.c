@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/json.h"
 #include "base/num.h"
+#include "base/strings.h"
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/latency.h"
@@ -283,31 +284,22 @@ static int put_why(const struct latency_shown *s, const struct latency_worst *w,
 	return rc == -EINTR ? 0 : rc;
 }
 
-struct cells {
-	char **at;
-	size_t n, cap;
-};
-
-static bool add_cell(struct cells *c, const struct column *col, const void *row)
+static bool add_cell(struct strings *c, const struct column *col, const void *row)
 {
-	char **slot = vec_push(c);
 	char number[32] = "-";
 	const char *text = number;
 
-	if (!slot)
-		return false;
 	if (!row)
 		text = col->name;
 	else if (row_is_text(col))
 		text = row_text(col, row) ? row_text(col, row) : "-";
 	else if (row_number(col, row) != ROW_NULL)
 		snprintf(number, sizeof(number), "%lld", (long long)row_number(col, row));
-	*slot = strdup(text);
-	return *slot;
+	return strings_add(c, text);
 }
 
 /* Names of columns, then the rows' values, each as wide as the widest of its column. */
-static bool make_cells(const struct latency *l, struct cells *c, size_t *columns)
+static bool make_cells(const struct latency *l, struct strings *c, size_t *columns)
 {
 	*columns = 0;
 	for (const char *const *name = l->opt.kind->shown; *name; name++) {
@@ -324,7 +316,7 @@ static bool make_cells(const struct latency *l, struct cells *c, size_t *columns
 	return true;
 }
 
-static void put_worst_line(const struct latency_shown *s, const struct cells *c, size_t columns,
+static void put_worst_line(const struct latency_shown *s, const struct strings *c, size_t columns,
 			   size_t row, struct buf *to)
 {
 	const struct latency *l = s->latency;
@@ -360,7 +352,7 @@ static void put_worst_line(const struct latency_shown *s, const struct cells *c,
 static int put_worst(const struct latency_shown *s, struct buf *to, struct spur_error *err)
 {
 	const struct latency *l = s->latency;
-	struct cells c = {0};
+	struct strings c = {0};
 	size_t columns;
 	int rc = 0;
 
@@ -378,9 +370,7 @@ static int put_worst(const struct latency_shown *s, struct buf *to, struct spur_
 		rc = latency_put_around(s, &l->worst.at[i - 1], to, err);
 		buf_putc(to, '\n');
 	}
-	vec_each (cell, &c)
-		free(*cell);
-	vec_free(&c);
+	strings_free(&c);
 	return rc;
 }
 
@@ -452,14 +442,6 @@ static void put_json_bars(const struct latency_shown *s, struct latency_group *g
 	bars_free(&powers);
 }
 
-static void put_json_number(struct json_writer *w, int64_t number)
-{
-	if (number == ROW_NULL)
-		json_put_raw(w, "null");
-	else
-		json_put_i64(w, number);
-}
-
 static void put_json_groups(const struct latency_shown *s, struct json_writer *w)
 {
 	struct latency *l = s->latency;
@@ -475,7 +457,7 @@ static void put_json_groups(const struct latency_shown *s, struct json_writer *w
 			if (g->keys[k].text)
 				json_put_text(w, g->keys[k].text);
 			else
-				put_json_number(w, g->keys[k].number);
+				json_put_i64_or_null(w, g->keys[k].number, ROW_NULL);
 		}
 		if (g->rest)
 			json_put_bool(json_key(w, "rest"), true);
@@ -541,7 +523,8 @@ static int put_json_worst(const struct latency_shown *s, struct json_writer *w,
 			if (row_is_text(&t->columns[k]))
 				json_put_text(w, row_text(&t->columns[k], worst->row));
 			else
-				put_json_number(w, row_number(&t->columns[k], worst->row));
+				json_put_i64_or_null(w, row_number(&t->columns[k], worst->row),
+						     ROW_NULL);
 		}
 		if (is_explained(s))
 			rc = put_json_why(s, worst, w, err);

@@ -13,7 +13,6 @@
 
 #include "base/array.h"
 #include "base/pattern.h"
-#include "base/safe.h"
 #include "base/strings.h"
 #include "base/suggest.h"
 #include "base/vec.h"
@@ -72,8 +71,7 @@ static int compile(struct event_pattern *p, const char *text)
 	if (rc == 0)
 		return SPUR_OK;
 	pattern_free(&p->system);
-	cli_error("'%s' is not a regular expression: %s", text, err.text);
-	return SPUR_USAGE;
+	return cli_wrong("'%s' is not a regular expression: %s", text, err.text);
 }
 
 static bool matches(const struct event_pattern *p, const struct tracefs_event *e)
@@ -93,10 +91,7 @@ static void suggest(const struct tracefs_events *list, const char *text)
 		suggest_try(&near, list->at[i].name);
 		suggest_try(&near, list->at[i].system);
 	}
-	if (suggest_best(&near))
-		cli_error("no event matches '%s'; did you mean '%s'?", text, suggest_best(&near));
-	else
-		cli_error("no event matches '%s'", text);
+	cli_error("no event matches '%s'%s", text, suggest_hint(&near));
 }
 
 /* ---- an event ---- */
@@ -270,10 +265,8 @@ static int put_matching_functions(struct function_list *l, const char *text, con
 	struct pattern p = {.kind = PATTERN_ALL};
 	bool any = false;
 
-	if (pattern && pattern_regex(&p, pattern, strlen(pattern), &err) < 0) {
-		cli_error("'%s' is not a regular expression: %s", pattern, err.text);
-		return SPUR_USAGE;
-	}
+	if (pattern && pattern_regex(&p, pattern, strlen(pattern), &err) < 0)
+		return cli_wrong("'%s' is not a regular expression: %s", pattern, err.text);
 	for (const char *at = text; *at && !cli_stop;) {
 		size_t len = strcspn(at, "\n");
 
@@ -285,10 +278,8 @@ static int put_matching_functions(struct function_list *l, const char *text, con
 	}
 	if (pattern)
 		pattern_free(&p);
-	if (pattern && !any) {
-		cli_error("no function matches '%s'", pattern);
-		return SPUR_USAGE;
-	}
+	if (pattern && !any)
+		return cli_wrong("no function matches '%s'", pattern);
 	return SPUR_OK;
 }
 
@@ -331,35 +322,31 @@ static int list_functions(const struct tracefs *fs, const struct list_options *o
 
 /* ---- options ---- */
 
-static int take_events(void *options, const struct opt *opt, const char *arg)
+static int want_events(void *options, const struct opt *opt, const char *arg)
 {
-	struct list_options *o = options;
-
-	o->events = true;
-	return !arg || string_refs_add(&o->event_patterns, arg) ? 0 : -ENOMEM;
+	((struct list_options *)options)->events = true;
+	return 0;
 }
 
-static int take_functions(void *options, const struct opt *opt, const char *arg)
+static int want_functions(void *options, const struct opt *opt, const char *arg)
 {
-	struct list_options *o = options;
-
-	o->functions = true;
-	return !arg || string_refs_add(&o->function_patterns, arg) ? 0 : -ENOMEM;
+	((struct list_options *)options)->functions = true;
+	return 0;
 }
 
 #define AT(field) offsetof(struct list_options, field)
 
 static const struct opt opts[] = {
 	{.kind = OPT_GROUP, .help = "What to list"},
-	{'e', NULL, OPT_CALL, "[REGEX]", "events, or those whose name or system matches",
-	 .call = take_events, .apart = true},
+	{'e', NULL, OPT_LIST, "[REGEX]", "events, or those whose name or system matches",
+	 AT(event_patterns), want_events, .apart = true},
 	{'s', NULL, OPT_FLAG, NULL, "systems of events", AT(systems)},
 	{'t', NULL, OPT_FLAG, NULL, "tracers", AT(tracers)},
 	{'p', NULL, OPT_FLAG, NULL, "the same", AT(tracers)},
 	{'o', NULL, OPT_FLAG, NULL, "options of tracing; those that are off begin with 'no'",
 	 AT(options)},
-	{'f', NULL, OPT_CALL, "[REGEX]", "functions that can be traced", .call = take_functions,
-	 .apart = true},
+	{'f', NULL, OPT_LIST, "[REGEX]", "functions that can be traced", AT(function_patterns),
+	 want_functions, .apart = true},
 	{0, "proto", OPT_FLAG, NULL, "with -f: their C prototypes", AT(prototypes)},
 	{'B', NULL, OPT_FLAG, NULL, "instances", AT(instances)},
 	{'C', NULL, OPT_FLAG, NULL, "clocks", AT(clocks)},
@@ -375,8 +362,7 @@ static const struct opt opts[] = {
 	{'R', NULL, OPT_FLAG, NULL, "their triggers", AT(triggers)},
 
 	{.kind = OPT_GROUP, .help = "How to show it"},
-	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
-	 .values = "auto always never"},
+	CLI_COLOUR_OPTION(AT(colour)),
 	{0, "pager", OPT_CLEAR, NULL, "page the output on a terminal (the default)", AT(no_pager)},
 	{0, "no-pager", OPT_FLAG, NULL, "do not", AT(no_pager)},
 };
@@ -617,48 +603,33 @@ static int list(const struct list_options *o)
 	return status;
 }
 
-/* Words beside the options are events too: `spur list -F sched_switch`. */
-static int settle(struct list_options *o, int others, char **argv)
+static int run(void *options, int others, char **argv)
 {
+	struct list_options *o = options;
+
+	/* Words beside the options are events too: `spur list -F sched_switch`. */
+	o->events |= others > 0;
 	for (int i = 0; i < others; i++)
-		if (take_events(o, NULL, argv[i]) < 0) {
-			cli_error("out of memory");
-			return SPUR_ENVIRONMENT;
-		}
+		if (!string_refs_add(&o->event_patterns, argv[i]))
+			return cli_refused("out of memory");
 	o->formats |= o->full;
-	if ((o->formats || o->filters || o->triggers) && !o->events) {
-		cli_error("-F, -l and -R are about events: name some");
-		return SPUR_USAGE;
-	}
+	if ((o->formats || o->filters || o->triggers) && !o->events)
+		return cli_wrong("-F, -l and -R are about events: name some");
 	o->functions |= o->prototypes;
 	/* Under the name trace-cmd, users expect trace-cmd's answer. */
 	o->all |= strcmp(program_invocation_short_name, "trace-cmd") == 0;
-	return cli_colour(o->colour, &o->use_colour) ? SPUR_OK : SPUR_USAGE;
-}
-
-static int run(int argc, char **argv)
-{
-	struct list_options o = {.colour = "auto"};
-	int others = opts_parse(&command_list, &o, argc, argv), status = SPUR_USAGE;
-
-	if (others == -ECANCELED)
-		status = SPUR_OK;
-	else if (others >= 0)
-		status = settle(&o, others, argv);
-	if (others >= 0 && status == SPUR_OK) {
-		cli_catch_signals();
-		status = list(&o);
-	}
-	vec_free(&o.event_patterns);
-	vec_free(&o.function_patterns);
-	return status;
+	if (!cli_colour(o->colour, &o->use_colour))
+		return SPUR_USAGE;
+	cli_catch_signals();
+	return list(o);
 }
 
 const struct command command_list = {
 	.name = "list",
 	.summary = "list events, tracers, functions and more",
 	.usage = "[options] [EVENT-REGEX]...",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct list_options),
+	.defaults = &(const struct list_options){.colour = "auto"},
 	.run = run,
 };

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,10 +43,10 @@ static bool clean_up(struct leftover *l, const struct tracefs *fs, bool drop)
 
 	if (failed && !drop) {
 		rescue_end(r, &res);
-		cli_error("what process %d recorded until it was killed cannot be saved: %s; 'spur "
-			  "reset --dead' removes it",
-			  (int)l->owner.pid, res.err.text);
-		return false;
+		return cli_complain(
+			"what process %d recorded until it was killed cannot be saved: %s; 'spur "
+			"reset --dead' removes it",
+			(int)l->owner.pid, res.err.text);
 	}
 	gone = leftover_undo(l, fs, report_left, NULL, &err) == 0;
 	rescue_end(r, &res);
@@ -82,28 +81,21 @@ int live_clean(const struct tracefs *fs, bool drop)
 
 #define CHUNK (64u << 10)
 
-int live_find(struct tracefs *fs, struct spur_error *err)
-{
-	int rc = tracefs_find(fs, err);
-
-	/* What could not be cleaned up has been reported; the command works all the same. */
-	if (rc == 0)
-		live_clean(fs, false);
-	return rc;
-}
-
 int live_open(struct tracefs *fs)
 {
 	struct spur_error err = {0};
 
-	return live_find(fs, &err) < 0 ? cli_fail(&err) : SPUR_OK;
+	if (tracefs_find(fs, &err) < 0)
+		return cli_fail(&err);
+	/* What could not be cleaned up has been reported; the command works all the same. */
+	live_clean(fs, false);
+	return SPUR_OK;
 }
 
 bool live_has_instance(const struct tracefs *fs, const char *name)
 {
 	struct suggest near;
 	struct instances list;
-	const char *best = NULL;
 	struct spur_error err = {0};
 
 	if (!name)
@@ -123,13 +115,9 @@ bool live_has_instance(const struct tracefs *fs, const char *name)
 		}
 		suggest_try(&near, *other);
 	}
-	best = suggest_best(&near);
-	if (best)
-		cli_error("there is no instance '%s'; did you mean '%s'?", name, best);
-	else if (list.n)
-		cli_error("there is no instance '%s'; 'spur list -B' lists them", name);
-	else
-		cli_error("there is no instance '%s', nor any other", name);
+	cli_error(
+		"there is no instance '%s'%s", name,
+		suggest_hint_or(&near, list.n ? "; 'spur list -B' lists them" : ", nor any other"));
 	instances_free(&list);
 	return false;
 }

@@ -14,10 +14,10 @@
  */
 int live_clean(const struct tracefs *fs, bool drop);
 
-/* Finds tracefs, and cleans up after recordings that were killed. 0 or a negative errno. */
-int live_find(struct tracefs *fs, struct spur_error *err);
-
-/* The same: SPUR_OK, or the exit status after a message. */
+/*
+ * Finds tracefs, and cleans up after recordings that were killed. SPUR_OK, or the exit status after
+ * a message.
+ */
 int live_open(struct tracefs *fs);
 
 /* Whether there is such an instance (NULL: the top one, always); false after a message. */
@@ -51,6 +51,19 @@ struct picks {
 	struct pick *at;
 	size_t n, cap;
 };
+
+/* Options that say which buffers; their field is a struct picks. */
+/* clang-format off */
+#define LIVE_BUFFER_OPTIONS(field) \
+	{'B', NULL, OPT_CALL, "NAME", "this instance; may be given several times", field, \
+	 live_take_buffer}, \
+	{'a', NULL, OPT_CALL, NULL, "all instances, but not the top buffer", field, \
+	 live_take_all}, \
+	{'t', NULL, OPT_CALL, NULL, "the top buffer too, with -B or -a", field, live_take_top}
+/* clang-format on */
+
+/* For the takes_nothing of their commands. */
+#define LIVE_TAKES_NOTHING "; an instance is named with -B"
 
 /* For tables of options: the field is a struct picks. */
 int live_take_buffer(void *options, const struct opt *o, const char *arg);

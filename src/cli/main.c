@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +14,6 @@
 #include "dat/dat.h"
 #include "import/sources.h"
 #include "scan/run.h"
-
-#ifndef SPUR_VERSION
-#define SPUR_VERSION "0.0.0"
-#endif
 
 /* The groups of `spur --help` stand together here. */
 const struct command *const commands[] = {
@@ -126,10 +121,8 @@ bool cli_colour(const char *when, bool *colour)
 	*colour = strcmp(when, "always") == 0;
 	if (*colour || strcmp(when, "never") == 0)
 		return true;
-	if (strcmp(when, "auto") != 0) {
-		cli_error("--color: auto, always or never, not '%s'", when);
-		return false;
-	}
+	if (strcmp(when, "auto") != 0)
+		return cli_complain("--color: auto, always or never, not '%s'", when);
 	*colour = cli_on_terminal() && !getenv("NO_COLOR") && terminal &&
 		  strcmp(terminal, "dumb") != 0;
 	return true;
@@ -137,10 +130,8 @@ bool cli_colour(const char *when, bool *colour)
 
 bool cli_threads(int64_t *threads)
 {
-	if (*threads < 0 || *threads > MAX_THREADS) {
-		cli_error("--threads: between 1 and %d", MAX_THREADS);
-		return false;
-	}
+	if (*threads < 0 || *threads > MAX_THREADS)
+		return cli_complain("--threads: between 1 and %d", MAX_THREADS);
 	if (!*threads)
 		*threads = sysconf(_SC_NPROCESSORS_ONLN);
 	if (*threads < 1)
@@ -203,13 +194,6 @@ static int finish(int status)
 	return status ? status : cli_result(rc, "standard output", &err);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Programs whose command lines spur understands when it is called by their names. */
 static const struct {
 	const char *name;
@@ -226,7 +210,7 @@ static int run(int argc, char **argv)
 	const struct command *cmd;
 
 	for (size_t i = 0; argc > 0 && i < ARRAY_SIZE(names); i++)
-		if (strcmp(base_name(argv[0]), names[i].name) == 0)
+		if (strcmp(basename(argv[0]), names[i].name) == 0)
 			return names[i].run(argc, argv);
 	if (argc < 2) {
 		cli_usage(stderr);
@@ -248,15 +232,12 @@ static int run(int argc, char **argv)
 	if (strcmp(argv[1], "--completion") == 0) {
 		if (argc > 2 && cli_completion(argv[2]))
 			return SPUR_OK;
-		cli_error("--completion needs a shell: bash or zsh");
-		return SPUR_USAGE;
+		return cli_wrong("--completion needs a shell: bash or zsh");
 	}
 	cmd = cli_command(argv[1]);
-	if (!cmd) {
-		cli_error("there is no command '%s'; 'spur --help' lists them", argv[1]);
-		return SPUR_USAGE;
-	}
-	return cmd->run(argc - 1, argv + 1);
+	if (!cmd)
+		return cli_wrong("there is no command '%s'; 'spur --help' lists them", argv[1]);
+	return command_run(cmd, argc - 1, argv + 1);
 }
 
 /*

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur mem`: which functions of the kernel hold how much memory. */
-#include <errno.h>
-
-#include "base/array.h"
 #include "cli/onefile.h"
 #include "stats/mem.h"
 
@@ -14,7 +11,7 @@ struct mem_options {
 #define AT(field) offsetof(struct mem_options, field)
 
 static const struct opt opts[] = {
-	{'i', NULL, OPT_STRING, "FILE", "the file (trace.dat)", AT(input), .values = "FILE"},
+	{'i', NULL, OPT_FILE, "FILE", "the file (trace.dat)", AT(input)},
 	{'B', "buffer", OPT_STRING, "NAME", "read this buffer (instance) instead of the top buffer",
 	 AT(buffer)},
 };
@@ -45,24 +42,21 @@ static int show(struct spur_trace *t, const struct trace_buffer *b)
 	return cli_result(rc, "counting allocations", &err);
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct mem_options o = {0};
-	int others = opts_parse(&command_mem, &o, argc, argv);
+	const struct mem_options *o = options;
 	const struct trace_buffer *b;
 	struct spur_trace *t;
 	int status;
 
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	t = onefile_open(&command_mem, o.input, others, argv, &status);
+	t = onefile_open(&command_mem, o->input, others, argv, &status);
 	if (!t)
 		return status;
-	b = o.buffer ? onefile_buffer(t, o.buffer) : onefile_top(t);
+	b = o->buffer ? onefile_buffer(t, o->buffer) : onefile_top(t);
 	if (b && onefile_has_records(b))
 		status = show(t, b);
 	else
-		status = b || o.buffer ? SPUR_USAGE : SPUR_OK; /* damage comes below */
+		status = b || o->buffer ? SPUR_USAGE : SPUR_OK; /* damage comes below */
 	return onefile_close(t, status);
 }
 
@@ -70,7 +64,7 @@ const struct command command_mem = {
 	.name = "mem",
 	.summary = "show kernel memory by the function that allocated it",
 	.usage = "[options] [FILE]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct mem_options),
 	.run = run,
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What commands share that read one file: opening it, its buffers, closing it. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/suggest.h"
@@ -64,9 +63,9 @@ bool onefile_has_records(const struct trace_buffer *b)
 {
 	if (!b->data->text)
 		return true;
-	cli_error("%s: a latency trace has text instead of events; 'spur report' shows it",
-		  b->trace->dat->path);
-	return false;
+	return cli_complain(
+		"%s: a latency trace has text instead of events; 'spur report' shows it",
+		b->trace->dat->path);
 }
 
 int onefile_close(struct spur_trace *t, int status)

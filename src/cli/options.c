@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur options`: what `spur report -O` can set. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,16 +43,8 @@ void plugin_options_print(void)
 	buf_free(&users);
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	int others = opts_parse(&command_options, NULL, argc, argv);
-
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	if (others > 0) {
-		cli_error("options takes no arguments");
-		return SPUR_USAGE;
-	}
 	plugin_options_print();
 	return SPUR_OK;
 }
@@ -62,5 +53,6 @@ const struct command command_options = {
 	.name = "options",
 	.summary = "list the plugin options that report -O can set",
 	.usage = "",
+	.takes_nothing = "",
 	.run = run,
 };

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/strings.h"
+#include "base/error.h"
+#include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/opts.h"
 
 #define HELP_COLUMN 30
+#define MAX_CPU	    65535
 
 bool parse_number(const char *text, int64_t *value)
 {
@@ -82,6 +84,13 @@ bool parse_time(const char *text, uint64_t *ns)
 	return false;
 }
 
+int parse_time_option(const char *option, const char *text, uint64_t *ns, struct spur_error *err)
+{
+	if (!text || parse_time(text, ns))
+		return 0;
+	return error_set(err, -EINVAL, "%s: '%s' is not a time", option, text);
+}
+
 int opt_error(const struct opt *o, const char *fmt, ...)
 {
 	char text[300];
@@ -114,7 +123,7 @@ int opt_set_time(void *options, const struct opt *o, const char *arg)
 	return 0;
 }
 
-int opt_set_duration(void *options, const struct opt *o, const char *arg)
+static int set_duration(void *options, const struct opt *o, const char *arg)
 {
 	uint64_t *ns = (uint64_t *)(void *)((char *)options + o->offset);
 
@@ -123,10 +132,94 @@ int opt_set_duration(void *options, const struct opt *o, const char *arg)
 	return 0;
 }
 
-int opt_ignore(void *options, const struct opt *o, const char *arg)
+/* ---- lists of CPUs ---- */
+
+bool cpu_list_add(struct cpu_list *list, uint32_t cpu)
 {
+	if (cpu > UINT32_MAX - 64)
+		return false;
+	if (cpu >= list->nr) {
+		const uint32_t nr = (cpu / 64 + 1) * 64;
+		uint64_t *bits = realloc(list->bits, nr / 8);
+
+		if (!bits)
+			return false;
+		memset((char *)bits + list->nr / 8, 0, (nr - list->nr) / 8);
+		list->bits = bits;
+		list->nr = nr;
+	}
+	list->bits[cpu / 64] |= 1ull << (cpu % 64);
+	return true;
+}
+
+bool cpu_list_has(const struct cpu_list *list, int64_t cpu)
+{
+	return cpu >= 0 && cpu < list->nr && (list->bits[cpu / 64] >> (cpu % 64) & 1);
+}
+
+void cpu_list_free(struct cpu_list *list)
+{
+	free(list->bits);
+	*list = (struct cpu_list){0};
+}
+
+/* CPUs separated by commas or colons, ranges upwards. */
+static int add_cpus(struct cpu_list *list, const struct opt *o, const char *arg)
+{
+	const char *p = arg;
+
+	do {
+		unsigned long first, last;
+		char *end;
+
+		while (isspace((unsigned char)*p))
+			p++;
+		if (!isdigit((unsigned char)*p))
+			return opt_error(o, "'%s' is no list of CPUs", arg);
+		first = last = strtoul(p, &end, 10);
+		if (*end == '-') {
+			if (!isdigit((unsigned char)end[1]))
+				return opt_error(o, "'%s' is no list of CPUs", arg);
+			last = strtoul(end + 1, &end, 10);
+		}
+		if (first > last || last > MAX_CPU)
+			return opt_error(o, "'%s' is no list of CPUs", arg);
+		for (; first <= last; first++)
+			if (!cpu_list_add(list, (uint32_t)first))
+				return -ENOMEM;
+		p = end + (*end == ',' || *end == ':');
+	} while (*p);
 	return 0;
 }
+
+/* ---- names with wildcards ---- */
+
+static int add_glob(struct globs *g, const struct opt *o, const char *arg)
+{
+	struct pattern *slot = vec_push(g);
+	struct spur_error err = {0};
+
+	if (!slot)
+		return -ENOMEM;
+	return pattern_glob(slot, arg, strlen(arg), &err) < 0 ? opt_error(o, "%s", err.text) : 0;
+}
+
+static void globs_free(struct globs *g)
+{
+	vec_each (p, g)
+		pattern_free(p);
+	vec_free(g);
+}
+
+bool globs_match(const struct globs *g, const char *name)
+{
+	vec_each (p, g)
+		if (pattern_match(p, name, strlen(name)))
+			return true;
+	return false;
+}
+
+/* ---- tables of options ---- */
 
 const struct opt *command_opt(const struct command *cmd, size_t i)
 {
@@ -182,28 +275,45 @@ static bool takes_next(const struct opt *o, const char *next)
 	return !arg_optional(o) || (o->apart && next[0] != '-');
 }
 
-static int apply(const struct opt *o, void *options, const char *arg)
+static int set_number(int64_t *field, const struct opt *o, const char *arg)
 {
-	char *field = (char *)options + o->offset;
-	int64_t number;
+	return parse_number(arg, field) ? 0 : opt_error(o, "'%s' is not a number", arg);
+}
+
+static int add_checked(void *options, const struct opt *o, const char *arg)
+{
+	const int rc = o->call ? o->call(options, o, arg) : 0;
+
+	return rc < 0 ? rc : opt_add_string(options, o, arg);
+}
+
+static int set_field(const struct opt *o, void *options, const char *arg)
+{
+	void *field = (char *)options + o->offset;
 
 	switch (o->kind) {
-	case OPT_FLAG: *(bool *)(void *)field = true; return 0;
-	case OPT_CLEAR: *(bool *)(void *)field = false; return 0;
-	case OPT_STRING: *(const char **)(void *)field = arg; return 0;
-	case OPT_NUMBER:
-		if (!parse_number(arg, &number))
-			return opt_error(o, "'%s' is not a number", arg);
-		*(int64_t *)(void *)field = number;
-		return 0;
-	case OPT_CALL: {
-		int rc = o->call(options, o, arg);
-
-		return rc == -ENOMEM ? opt_error(o, "out of memory") : rc;
-	}
+	case OPT_FLAG: *(bool *)field = true; return 0;
+	case OPT_CLEAR: *(bool *)field = false; return 0;
+	case OPT_STRING:
+	case OPT_FILE: *(const char **)field = arg; return 0;
+	case OPT_NUMBER: return set_number(field, o, arg);
+	case OPT_TIME: return opt_set_time(options, o, arg);
+	case OPT_DURATION: return set_duration(options, o, arg);
+	case OPT_LIST: return add_checked(options, o, arg);
+	case OPT_CPUS: return add_cpus(field, o, arg);
+	case OPT_GLOBS: return add_glob(field, o, arg);
+	case OPT_CALL: return o->call(options, o, arg);
+	case OPT_IGNORED:
 	case OPT_GROUP: break;
 	}
 	return 0;
+}
+
+static int apply(const struct opt *o, void *options, const char *arg)
+{
+	const int rc = set_field(o, options, arg);
+
+	return rc == -ENOMEM ? opt_error(o, "out of memory") : rc;
 }
 
 /* What stands before the name of a command. */
@@ -329,4 +439,54 @@ void opts_help(const struct command *cmd)
 	for (size_t i = 0; i < command_nr_opts(cmd); i++)
 		help_line(command_opt(cmd, i));
 	printf("\nThe manual page spur-%.*s(1) says more.\n", (int)strcspn(page, " "), page);
+}
+
+/* ---- running a command ---- */
+
+/* Fields that several options share are empty the second time. */
+static void free_fields(const struct command *cmd, void *options)
+{
+	for (size_t i = 0; i < command_nr_opts(cmd); i++) {
+		const struct opt *o = command_opt(cmd, i);
+		void *field = (char *)options + o->offset;
+
+		if (o->kind == OPT_LIST)
+			vec_free((struct string_refs *)field);
+		else if (o->kind == OPT_CPUS)
+			cpu_list_free(field);
+		else if (o->kind == OPT_GLOBS)
+			globs_free(field);
+	}
+}
+
+static int run_with(const struct command *cmd, void *options, int argc, char **argv)
+{
+	int others;
+
+	if (cmd->defaults)
+		memcpy(options, cmd->defaults, cmd->size);
+	others = opts_parse(cmd, options, argc, argv);
+	if (others < 0)
+		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	if (others > 0 && cmd->takes_nothing)
+		return cli_wrong("%s takes no arguments%s", cmd->name, cmd->takes_nothing);
+	return cmd->run(options, others, argv);
+}
+
+int command_run(const struct command *cmd, int argc, char **argv)
+{
+	int status = cmd->before ? cmd->before(argv + 1) : SPUR_OK;
+	void *options;
+
+	if (status != SPUR_OK)
+		return status;
+	options = calloc(1, cmd->size + 1);
+	if (!options)
+		return cli_refused("out of memory");
+	status = run_with(cmd, options, argc, argv);
+	if (cmd->release)
+		cmd->release(options);
+	free_fields(cmd, options);
+	free(options);
+	return status;
 }

@@ -13,14 +13,48 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <spur/error.h>
+
+#include "base/array.h"
+#include "base/pattern.h"
+#include "base/strings.h"
+
+/* What an option is, and the type of its field. */
 enum opt_kind {
-	OPT_FLAG,   /* bool: set */
-	OPT_CLEAR,  /* bool: cleared, which undoes the flag of the same field */
-	OPT_STRING, /* const char * */
-	OPT_NUMBER, /* int64_t, decimal or 0x… */
-	OPT_CALL,   /* call() with the argument, or NULL when it takes none */
-	OPT_GROUP,  /* no option: a heading in the help text */
+	OPT_FLAG,     /* bool: set */
+	OPT_CLEAR,    /* bool: cleared, which undoes the flag of the same field */
+	OPT_STRING,   /* const char * */
+	OPT_FILE,     /* the same; shells complete it with names of files */
+	OPT_NUMBER,   /* int64_t, decimal or 0x… */
+	OPT_TIME,     /* uint64_t, nanoseconds */
+	OPT_DURATION, /* the same, but not 0 */
+	OPT_LIST,     /* struct string_refs: the argument is added; call(), if any, checks it */
+	OPT_CPUS,     /* struct cpu_list: the CPUs are added */
+	OPT_GLOBS,    /* struct globs: the pattern is added */
+	OPT_CALL,     /* call() with the argument, or NULL when it takes none */
+	OPT_IGNORED,  /* none: the option has no effect */
+	OPT_GROUP,    /* no option: a heading in the help text */
 };
+
+/* A list of CPUs: "0,2-4". */
+struct cpu_list {
+	uint64_t *bits; /* NULL: none was given */
+	uint32_t nr;	/* bits there are; CPUs beyond are not in the list */
+};
+
+/* False without memory. */
+bool cpu_list_add(struct cpu_list *list, uint32_t cpu);
+/* -1 is in no list. */
+bool cpu_list_has(const struct cpu_list *list, int64_t cpu);
+void cpu_list_free(struct cpu_list *list);
+
+/* Names in which * and ? stand for anything. */
+struct globs {
+	struct pattern *at;
+	size_t n, cap;
+};
+
+bool globs_match(const struct globs *g, const char *name);
 
 struct opt {
 	char letter;	  /* 0: none */
@@ -41,13 +75,27 @@ struct command {
 	const char *usage;   /* what follows the name in "usage: spur NAME …" */
 	const struct opt *opts;
 	size_t nr_opts;
-	int (*run)(int argc, char **argv); /* returns the exit status */
 	/* Options that other commands have too; their fields are at the same offsets. */
 	const struct opt *shared;
 	size_t nr_shared;
-	bool takes_command; /* the first argument that is no option begins a command line */
-	const char *page;   /* under another program's name: the command with its manual page */
+	size_t size;	      /* of the struct that has the options' fields */
+	const void *defaults; /* such a struct; NULL: all is zero */
+	/* With what opts_parse() made of the words; returns the exit status. */
+	int (*run)(void *options, int others, char **argv);
+	/* Frees fields that OPT_CALLs and run() have allocated. May be NULL. */
+	void (*release)(void *options);
+	/* Looks at all words first; anything but SPUR_OK is the exit status. May be NULL. */
+	int (*before)(char **argv);
+	bool takes_command;	   /* the first argument that is no option begins a command line */
+	const char *takes_nothing; /* only options; the end of a message for others. May be NULL */
+	const char *page; /* under another program's name: the command with its manual page */
 };
+
+/* In a struct command: its table of options. */
+#define COMMAND_OPTS(table) .opts = (table), .nr_opts = ARRAY_SIZE(table)
+
+/* Runs a command; argv[0] is its name. Returns the exit status. */
+int command_run(const struct command *cmd, int argc, char **argv);
 
 /* Option number i, the command's own first; i is less than command_nr_opts(). */
 const struct opt *command_opt(const struct command *cmd, size_t i);
@@ -66,8 +114,6 @@ int opt_error(const struct opt *o, const char *fmt, ...) __attribute__((format(p
 /* What the kinds OPT_LIST and OPT_TIME do, for an OPT_CALL that does more. */
 int opt_add_string(void *options, const struct opt *o, const char *arg);
 int opt_set_time(void *options, const struct opt *o, const char *arg);
-int opt_set_duration(void *options, const struct opt *o, const char *arg);
-int opt_ignore(void *options, const struct opt *o, const char *arg);
 
 /* Prints what --help shows: the usage and a line for every option. */
 void opts_help(const struct command *cmd);
@@ -83,5 +129,8 @@ bool parse_kilobytes(const char *text, uint64_t *kb);
  * anything else, and for what 64 bits do not hold.
  */
 bool parse_time(const char *text, uint64_t *ns);
+
+/* The same for an option; without a text (NULL) nothing happens. -EINVAL with words. */
+int parse_time_option(const char *option, const char *text, uint64_t *ns, struct spur_error *err);
 
 #endif

@@ -2,13 +2,10 @@
 /* `spur profile`: what `report --profile` shows, live and without a file. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/error.h"
-#include "base/vec.h"
 #include "cli/live.h"
 #include "cli/record.h"
 #include "stats/profile.h"
@@ -19,7 +16,7 @@
 struct profile_command {
 	struct tracing_options tracing;
 	struct live_options live;
-	struct request_names hooks;
+	struct string_refs hooks;
 	const char *output;
 	bool only_given, global, by_comm, quiet, to_stderr;
 
@@ -29,29 +26,19 @@ struct profile_command {
 
 #define AT(field) offsetof(struct profile_command, field)
 
-static int take_hook(void *options, const struct opt *opt, const char *arg)
-{
-	struct profile_command *o = options;
-
-	return request_add_name(&o->hooks, arg) ? 0 : opt_error(opt, "out of memory");
-}
-
 static const struct opt profile_opts[] = {
 	{'S', NULL, OPT_FLAG, NULL, "only the events and tracers given with -e and -p",
 	 AT(only_given)},
-	{'H', NULL, OPT_CALL, "HOOK", "EVENT,FIELD/EVENT,FIELD: measure from one event to another",
-	 0, take_hook},
+	{'H', NULL, OPT_LIST, "HOOK", "EVENT,FIELD/EVENT,FIELD: measure from one event to another",
+	 AT(hooks)},
 	{'G', NULL, OPT_FLAG, NULL, "interrupts belong to CPUs, not to tasks", AT(global)},
 	{0, "by-comm", OPT_FLAG, NULL, "tasks of the same name together", AT(by_comm)},
-	{'o', NULL, OPT_STRING, "FILE", "write the profile to this file", AT(output),
-	 .values = "FILE"},
+	{'o', NULL, OPT_FILE, "FILE", "write the profile to this file", AT(output)},
 	{0, "stderr", OPT_FLAG, NULL, "show it on standard error", AT(to_stderr)},
-	{0, "duration", OPT_CALL, "TIME", "end after this time", AT(live.session.duration),
-	 opt_set_duration},
+	{0, "duration", OPT_DURATION, "TIME", "end after this time", AT(live.session.duration)},
 	{0, "user", OPT_STRING, "USER", "run the command as this user", AT(live.session.user)},
 	{'q', "quiet", OPT_FLAG, NULL, "no warnings", AT(quiet)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "does nothing; accepted because trace-cmd has it", 0,
-	 opt_ignore},
+	{0, "verbose", OPT_IGNORED, "[LEVEL]", "does nothing; accepted because trace-cmd has it"},
 };
 
 /* ---- the profile ---- */
@@ -85,7 +72,6 @@ static void take_record(void *arg, const struct spur_trace *t, struct event *e,
 {
 	struct profile_command *o = arg;
 
-	(void)out;
 	profile_record(o->profile, t, e, r);
 }
 
@@ -93,19 +79,12 @@ static void take_record(void *arg, const struct spur_trace *t, struct event *e,
 static void emit_nothing(struct emitter *em, const struct spur_record *r, struct event *e,
 			 struct buf *out)
 {
-	(void)em;
-	(void)r;
-	(void)e;
-	(void)out;
 }
 
 static const struct emit_ops no_text = {.name = "none", .record = emit_nothing};
 
 static int write_nothing(void *arg, const char *data, size_t len)
 {
-	(void)arg;
-	(void)data;
-	(void)len;
 	return 0;
 }
 
@@ -122,17 +101,11 @@ static int show_profile(void *arg, struct spur_error *err)
 {
 	struct profile_command *o = arg;
 	struct buf text;
-	int rc = 0;
+	int rc;
 
 	forget_signals(o);
 	buf_init(&text, TEXT_LIMIT);
-	for (size_t i = 0; i < o->hooks.n && rc == 0; i++) {
-		struct hook h;
-
-		rc = hook_parse(&h, o->hooks.at[i], strlen(o->hooks.at[i]), err);
-		if (rc == 0)
-			hook_put(&h, &text);
-	}
+	rc = hook_put_all(o->hooks.at, o->hooks.n, &text, err);
 	profile_print(o->profile, &text);
 	if (profile_dropped(o->profile) || buf_full(&text))
 		warn(o, "the profile is incomplete: it would take too much memory");
@@ -177,9 +150,8 @@ static int profile(const struct tracefs *fs, struct profile_command *o)
 	profile_free(o->profile);
 	if (o->output && close(o->out.fd) != 0 && rc == 0)
 		rc = error_sys(&err, -errno, "%s", o->output);
-	if (res.last.lost && !o->quiet)
-		fprintf(stderr, "%llu events lost: a larger buffer (-b) would help\n",
-			(unsigned long long)res.last.lost);
+	if (!o->quiet)
+		record_say_lost(&res);
 	return rc < 0 ? cli_result(rc, "the profile", &err) : SPUR_OK;
 }
 
@@ -188,36 +160,35 @@ static int check(struct profile_command *o, const struct tracefs *fs, int others
 	int status = tracing_check(&o->tracing);
 
 	if (status == SPUR_OK)
-		status = tracing_command(&o->tracing, &o->live.session, others, argv);
+		status = tracing_session(&o->tracing, &o->live.session, others, argv);
 	if (status == SPUR_OK)
 		status = tracing_profile(&o->tracing, fs, &o->hooks, !o->only_given);
 	return status == SPUR_OK ? tracing_anything(&o->tracing) : status;
 }
 
-static int run_profile(int argc, char **argv)
+static int run_profile(void *options, int others, char **argv)
 {
-	struct profile_command o = {0};
-	int others = opts_parse(&command_profile, &o, argc, argv);
-	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	struct spur_error err = {0};
 	struct tracefs fs;
+	int status = live_open(&fs);
 
-	if (others >= 0)
-		status = live_find(&fs, &err) < 0 ? cli_fail(&err) : check(&o, &fs, others, argv);
-	if (others >= 0 && status == SPUR_OK)
-		status = profile(&fs, &o);
-	vec_free(&o.hooks);
-	tracing_free(&o.tracing);
-	return status;
+	if (status == SPUR_OK)
+		status = check(options, &fs, others, argv);
+	return status == SPUR_OK ? profile(&fs, options) : status;
+}
+
+static void release(void *options)
+{
+	tracing_free(&((struct profile_command *)options)->tracing);
 }
 
 const struct command command_profile = {
 	.name = "profile",
 	.summary = "show where tasks spend their time",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
-	.opts = profile_opts,
-	.nr_opts = ARRAY_SIZE(profile_opts),
+	COMMAND_OPTS(profile_opts),
+	.size = sizeof(struct profile_command),
 	.run = run_profile,
+	.release = release,
 	.shared = tracing_opts,
 	.nr_shared = NR_TRACING_OPTS,
 	.takes_command = true,

@@ -8,34 +8,9 @@
 #ifndef CLI_RANGE_H
 #define CLI_RANGE_H
 
-#include "base/pattern.h"
-#include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/opts.h"
 #include "table/walk.h"
-
-/* A list of CPUs: "0,2-4". */
-struct cpu_list {
-	uint64_t *bits; /* NULL: none was given */
-	uint32_t nr;	/* bits there are; CPUs beyond are not in the list */
-};
-
-/*
- * Adds CPUs separated by commas or colons, ranges upwards. Returns 0 or what an OPT_CALL returns.
- */
-int cpu_list_add(struct cpu_list *list, const struct opt *opt, const char *arg);
-void cpu_list_free(struct cpu_list *list);
-
-/* Names in which * and ? stand for anything. */
-struct globs {
-	struct pattern *at;
-	size_t n, cap;
-};
-
-/* Adds one; returns 0 or what an OPT_CALL returns. */
-int globs_add(struct globs *g, const struct opt *opt, const char *arg);
-void globs_free(struct globs *g);
-bool globs_match(const struct globs *g, const char *name);
 
 struct range_options {
 	const char *input;
@@ -50,15 +25,20 @@ struct range_options {
 #define RANGE_OPTS 7
 extern const struct opt range_opts[RANGE_OPTS];
 
-void range_free(struct range_options *r);
-
 /* Time, CPUs and threads for a walk, with progress on a terminal and Ctrl-C. -EINVAL with words. */
 int range_walk(struct range_options *r, struct walk_options *w, struct spur_error *err);
 
 /* Whether only a part was asked for; an empty part says nothing about the whole trace. */
 bool range_is_part(const struct range_options *r);
 
-/* Whether a task was asked for; without --pid and --task every one was. comm may be NULL. */
-bool range_task(const struct range_options *r, int64_t pid, const char *comm);
+/*
+ * Whether a task was asked for; without --pid and --task every one was. comm may be NULL. `range`
+ * is a struct range_options, so that this is a callback, too.
+ */
+bool range_task(const void *range, int64_t pid, const char *comm);
+
+/* The same for what measures the running kernel. */
+struct live_who;
+struct live_who range_who(const struct range_options *r);
 
 #endif

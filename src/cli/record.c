@@ -9,9 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/live.h"
 #include "cli/record.h"
@@ -25,7 +22,7 @@ struct record_options {
 	bool quiet, no_splice, daemonize, dry_run, verbose, to_stderr, profile, only_given,
 		proc_map;
 	bool global_irqs, by_comm, poll;
-	struct request_names hooks;
+	struct string_refs hooks;
 	const char *temp;
 };
 
@@ -79,21 +76,6 @@ static int take_ts_offset(void *options, const struct opt *opt, const char *arg)
 	return 0;
 }
 
-static int take_hook(void *options, const struct opt *opt, const char *arg)
-{
-	struct record_options *o = options;
-
-	return request_add_name(&o->hooks, arg) ? 0 : opt_error(opt, "out of memory");
-}
-
-static int take_verbose(void *options, const struct opt *opt, const char *arg)
-{
-	struct record_options *o = options;
-
-	o->verbose = true;
-	return 0;
-}
-
 /* spur cannot send a trace to another machine yet; the option must not be ignored silently. */
 static int refuse(void *options, const struct opt *opt, const char *arg)
 {
@@ -101,15 +83,13 @@ static int refuse(void *options, const struct opt *opt, const char *arg)
 }
 
 static const struct opt record_opts[] = {
-	{'o', NULL, OPT_STRING, "FILE", "the file to write (trace.dat)", AT(output),
-	 .values = "FILE"},
+	{'o', NULL, OPT_FILE, "FILE", "the file to write (trace.dat)", AT(output)},
 	{'q', "quiet", OPT_FLAG, NULL, "print only errors", AT(quiet)},
 	{0, "dry-run", OPT_FLAG, NULL, "only show what would be written to which file",
 	 AT(dry_run)},
 
 	{0, NULL, OPT_GROUP, NULL, "How long"},
-	{0, "duration", OPT_CALL, "TIME", "stop after this time", AT(session.duration),
-	 opt_set_duration},
+	{0, "duration", OPT_DURATION, "TIME", "stop after this time", AT(session.duration)},
 	{0, "rotate", OPT_CALL, "WHEN", "a new file after a size (100M) or a time (10s)", 0,
 	 take_rotate},
 	{0, "keep", OPT_NUMBER, "N", "with --rotate: keep the last N files", AT(rotate_keep)},
@@ -151,15 +131,15 @@ static const struct opt record_opts[] = {
 	{0, NULL, OPT_GROUP, NULL, "For report --profile"},
 	{0, "profile", OPT_FLAG, NULL, "the events it needs", AT(profile)},
 	{'S', NULL, OPT_FLAG, NULL, "only those given with -e and -p", AT(only_given)},
-	{'H', NULL, OPT_CALL, "HOOK", "connect two events", 0, take_hook},
+	{'H', NULL, OPT_LIST, "HOOK", "connect two events", AT(hooks)},
 	{'G', NULL, OPT_FLAG, NULL, "interrupts belong to CPUs, not to tasks", AT(global_irqs)},
 	{0, "by-comm", OPT_FLAG, NULL, "tasks of the same name together", AT(by_comm)},
 
 	{0, NULL, OPT_GROUP, NULL, "Accepted because trace-cmd has them"},
-	{0, "temp", OPT_STRING, "DIR", "there are no temporary files", AT(temp), .values = "FILE"},
+	{0, "temp", OPT_FILE, "DIR", "there are no temporary files", AT(temp)},
 	{0, "stderr", OPT_FLAG, NULL, "messages go to standard error in any case", AT(to_stderr)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "show the settings that are written", 0, take_verbose},
-	{0, "debug", OPT_CALL, NULL, "the same", 0, take_verbose},
+	{0, "verbose", OPT_FLAG, "[LEVEL]", "show the settings that are written", AT(verbose)},
+	{0, "debug", OPT_FLAG, NULL, "the same", AT(verbose)},
 	{'N', NULL, OPT_CALL, "HOST:PORT", "not part of this version", 0, refuse},
 	{'V', NULL, OPT_CALL, "CID:PORT", "not part of this version", 0, refuse},
 	{'A', NULL, OPT_CALL, "GUEST", "not part of this version", 0, refuse},
@@ -182,14 +162,12 @@ static void show_status(void *arg, const struct session_status *s)
 	/* Both are estimates, and the later one may be the smaller. */
 	double more = (double)s->events - (double)show->before.events;
 	double rate = seconds > 0 && more > 0 ? more / seconds : 0;
-	char bytes[32], events[32], per_second[32];
 
 	if (!show->live || s->ending)
 		return;
 	fprintf(stderr, "\r%.1f s  %s events  %s  %s/s  %llu lost\033[K", s->seconds,
-		amount_count(events, sizeof(events), (double)s->events),
-		amount_bytes(bytes, sizeof(bytes), s->bytes),
-		amount_count(per_second, sizeof(per_second), rate), (unsigned long long)s->lost);
+		amount_count((double)s->events).text, amount_bytes(s->bytes).text,
+		amount_count(rate).text, (unsigned long long)s->lost);
 	show->shown = true;
 	show->before = *s;
 }
@@ -197,13 +175,11 @@ static void show_status(void *arg, const struct session_status *s)
 static void show_end(struct record_show *show, const struct session_result *res)
 {
 	const struct session_status *s = &res->last;
-	char bytes[32], events[32];
 
 	if (show->shown)
 		fprintf(stderr, "\r\033[K");
 	fprintf(stderr, "%s: %.1f s, about %s events, %s", res->file, s->seconds,
-		amount_count(events, sizeof(events), (double)s->events),
-		amount_bytes(bytes, sizeof(bytes), s->bytes));
+		amount_count((double)s->events).text, amount_bytes(s->bytes).text);
 	if (s->lost && !show->flight)
 		fprintf(stderr, ", %llu events lost: a larger buffer (-b) would help",
 			(unsigned long long)s->lost);
@@ -223,8 +199,7 @@ static bool in_range(const char *name, int64_t value, int64_t least, int64_t mos
 {
 	if (value >= least && value <= most)
 		return true;
-	cli_error("%s: between %lld and %lld", name, (long long)least, (long long)most);
-	return false;
+	return cli_complain("%s: between %lld and %lld", name, (long long)least, (long long)most);
 }
 
 static int check(const struct record_options *o)
@@ -236,14 +211,10 @@ static int check(const struct record_options *o)
 	    !in_range("--threads", o->threads, 0, 1024) ||
 	    !in_range("--keep", o->rotate_keep, 0, 1ll << 40))
 		return SPUR_USAGE;
-	if (o->rotate_keep && !s->rotate.bytes && !s->rotate.ns) {
-		cli_error("--keep: goes with --rotate");
-		return SPUR_USAGE;
-	}
-	if ((s->limit != 0) + (s->rotate.bytes || s->rotate.ns) + s->flight > 1) {
-		cli_error("-m, --rotate and --flight exclude each other");
-		return SPUR_USAGE;
-	}
+	if (o->rotate_keep && !s->rotate.bytes && !s->rotate.ns)
+		return cli_wrong("--keep: goes with --rotate");
+	if ((s->limit != 0) + (s->rotate.bytes || s->rotate.ns) + s->flight > 1)
+		return cli_wrong("-m, --rotate and --flight exclude each other");
 	if ((o->profile && !o->only_given) || o->hooks.n)
 		return SPUR_OK;
 	return tracing_anything(&o->tracing);
@@ -255,7 +226,7 @@ static int prepare(struct record_options *o, int others, char **argv)
 	int status = tracing_check(&o->tracing);
 
 	if (status == SPUR_OK)
-		status = tracing_command(&o->tracing, s, others, argv);
+		status = tracing_session(&o->tracing, s, others, argv);
 	if (status == SPUR_OK)
 		status = check(o);
 	if (status != SPUR_OK)
@@ -272,7 +243,7 @@ static int prepare(struct record_options *o, int others, char **argv)
 	s->recorder.busy = o->poll;
 	if (o->no_splice)
 		s->recorder.mover = &mover_read;
-	if (o->hooks.n && request_add_name(&o->hooks, NULL))
+	if (o->hooks.n && string_refs_add(&o->hooks, NULL))
 		s->meta.hooks = o->hooks.at;
 	return SPUR_OK;
 }
@@ -311,8 +282,14 @@ bool record_listen(struct session_options *s)
 		s->save_fd = signal_fd(saves, 1);
 	if (s->stop_fd >= 0)
 		return true;
-	cli_error("signalfd: %s", strerror(errno));
-	return false;
+	return cli_complain("signalfd: %s", strerror(errno));
+}
+
+void record_say_lost(const struct session_result *res)
+{
+	if (res->last.lost)
+		fprintf(stderr, "%llu events lost: a larger buffer (-b) would help\n",
+			(unsigned long long)res->last.lost);
 }
 
 /* ---- the background ---- */
@@ -379,10 +356,8 @@ static int go_to_background(struct record_run *run)
 	char byte;
 	pid_t pid;
 
-	if (pipe2(ends, O_CLOEXEC) != 0 || (pid = fork()) < 0) {
-		cli_error("going to the background: %s", strerror(errno));
-		return SPUR_ENVIRONMENT;
-	}
+	if (pipe2(ends, O_CLOEXEC) != 0 || (pid = fork()) < 0)
+		return cli_refused("going to the background: %s", strerror(errno));
 	if (pid == 0) {
 		close(ends[0]);
 		setsid();
@@ -452,37 +427,35 @@ static int record(const struct tracefs *fs, struct record_options *o)
 	return rc < 0 ? cli_result(rc, "recording", &err) : SPUR_OK;
 }
 
-static int run_record(int argc, char **argv)
+static int run_record(void *options, int others, char **argv)
 {
-	struct record_options o = {.version = 7};
-	struct spur_error err = {0};
+	struct record_options *o = options;
 	struct tracefs fs;
-	int others = opts_parse(&command_record, &o, argc, argv), status;
+	int status = prepare(o, others, argv);
 
-	if (others < 0) {
-		tracing_free(&o.tracing);
-		vec_free(&o.hooks);
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	}
-	status = prepare(&o, others, argv);
-	if (status == SPUR_OK && live_find(&fs, &err) < 0)
-		status = cli_fail(&err);
 	if (status == SPUR_OK)
-		status = tracing_profile(&o.tracing, &fs, &o.hooks, o.profile && !o.only_given);
+		status = live_open(&fs);
 	if (status == SPUR_OK)
-		status = o.dry_run ? show_plan(&fs, &o, STDOUT_FILENO) : record(&fs, &o);
-	tracing_free(&o.tracing);
-	vec_free(&o.hooks);
-	return status;
+		status = tracing_profile(&o->tracing, &fs, &o->hooks, o->profile && !o->only_given);
+	if (status != SPUR_OK)
+		return status;
+	return o->dry_run ? show_plan(&fs, o, STDOUT_FILENO) : record(&fs, o);
+}
+
+static void release(void *options)
+{
+	tracing_free(&((struct record_options *)options)->tracing);
 }
 
 const struct command command_record = {
 	.name = "record",
 	.summary = "record what the kernel and programs do into a file",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
-	.opts = record_opts,
-	.nr_opts = ARRAY_SIZE(record_opts),
+	COMMAND_OPTS(record_opts),
+	.size = sizeof(struct record_options),
+	.defaults = &(const struct record_options){.version = 7},
 	.run = run_record,
+	.release = release,
 	.shared = tracing_opts,
 	.nr_shared = NR_TRACING_OPTS,
 	.takes_command = true,

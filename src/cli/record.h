@@ -10,6 +10,9 @@
 /* Makes signals that end or save a recording arrive on descriptors. False after a message. */
 bool record_listen(struct session_options *s);
 
+/* Says how many events were lost, if any were. */
+void record_say_lost(const struct session_result *res);
+
 /* Where a stream's text goes. */
 struct stream_out {
 	int fd;

@@ -3,12 +3,10 @@
  * `spur report`: the records of one or more traces as text, JSON or CSV. Its options are those of
  * trace-cmd report, and what its users miss.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -27,20 +25,24 @@ static struct report_input *current(struct report_options *o)
 	return o->inputs.n ? &o->inputs.at[o->inputs.n - 1] : &o->early;
 }
 
-static int take_input(void *options, const struct opt *opt, const char *arg)
+int report_add_input(struct report_options *o, const char *path)
 {
-	struct report_options *o = options;
 	struct report_input *in = vec_push(&o->inputs);
 
 	if (!in)
 		return -ENOMEM;
-	if (o->inputs.n == 1) {
-		*in = o->early;
-		memset(&o->early, 0, sizeof(o->early));
-	}
-	in->path = arg;
-	o->several = o->inputs.n > 1;
+	*in = o->early;
+	memset(&o->early, 0, sizeof(o->early));
+	in->path = path;
 	return 0;
+}
+
+static int take_input(void *options, const struct opt *opt, const char *arg)
+{
+	struct report_options *o = options;
+
+	o->several = o->inputs.n > 0;
+	return report_add_input(o, arg);
 }
 
 static int take_filter(void *options, const struct opt *opt, const char *arg)
@@ -81,11 +83,6 @@ static int take_ts2secs(void *options, const struct opt *opt, const char *arg)
 	return 0;
 }
 
-static int take_cpus(void *options, const struct opt *opt, const char *arg)
-{
-	return cpu_list_add(&((struct report_options *)options)->cpus, opt, arg);
-}
-
 static int take_count(void *options, const struct opt *opt, const char *arg)
 {
 	int64_t n;
@@ -103,38 +100,6 @@ static int take_negate(void *options, const struct opt *opt, const char *arg)
 	if (o->negate)
 		return opt_error(opt, "can be given once");
 	o->negate = true;
-	return 0;
-}
-
-static int take_first(void *options, const struct opt *opt, const char *arg)
-{
-	struct report_options *o = options;
-
-	o->show_cpus = o->show_first = true;
-	return 0;
-}
-
-static int take_last(void *options, const struct opt *opt, const char *arg)
-{
-	struct report_options *o = options;
-
-	o->show_cpus = o->show_last = true;
-	return 0;
-}
-
-static int take_no_plugins(void *options, const struct opt *opt, const char *arg)
-{
-	struct report_options *o = options;
-
-	o->emit.no_plugins = o->no_user_plugins = true;
-	return 0;
-}
-
-static int take_debug(void *options, const struct opt *opt, const char *arg)
-{
-	struct report_options *o = options;
-
-	o->emit.debug = o->emit.boundary = true;
 	return 0;
 }
 
@@ -207,29 +172,22 @@ static int take_graph_depth(void *options, const struct opt *opt, const char *ar
 	return 0;
 }
 
-static int take_graph_function(void *options, const struct opt *opt, const char *arg)
-{
-	return globs_add(&((struct report_options *)options)->graph_functions, opt, arg);
-}
-
 #define AT(field) offsetof(struct report_options, field)
 
 static const struct opt opts[] = {
 	{.kind = OPT_GROUP, .help = "What to read"},
 	{'i', NULL, OPT_CALL, "FILE", "read this file (trace.dat); several are merged by time",
 	 .call = take_input, .values = "FILE"},
-	{0, "cpu", OPT_CALL, "LIST", "only these CPUs, as in 0,2-4; counted through all buffers",
-	 .call = take_cpus},
+	{0, "cpu", OPT_CPUS, "LIST", "only these CPUs, as in 0,2-4; counted through all buffers",
+	 AT(cpus)},
 	{'F', NULL, OPT_CALL, "FILTER", "only what matches: [system/]event: expression",
 	 .call = take_filter},
 	{'v', NULL, OPT_CALL, NULL, "the filters after it say what to leave out",
 	 .call = take_negate},
 	{'T', "filter-test", OPT_FLAG, NULL, "check the filters and show what they became",
 	 AT(test_filters)},
-	{0, "pid", OPT_CALL, "LIST", "only events of or about these tasks", AT(pids),
-	 opt_add_string},
-	{0, "comm", OPT_CALL, "LIST", "only events of or about tasks of these names", AT(comms),
-	 opt_add_string},
+	{0, "pid", OPT_LIST, "LIST", "only events of or about these tasks", AT(pids)},
+	{0, "comm", OPT_LIST, "LIST", "only events of or about tasks of these names", AT(comms)},
 	{'I', NULL, OPT_FLAG, NULL, "leave out events in hard interrupts", AT(no_irqs)},
 	{'S', NULL, OPT_FLAG, NULL, "leave out events in soft interrupts", AT(no_softirqs)},
 	{0, "since", OPT_STRING, "TIME", "from this trace time on: seconds, or with ns, us, ms, s",
@@ -242,16 +200,14 @@ static const struct opt opts[] = {
 	{'t', NULL, OPT_FLAG, NULL, "times with nine digits instead of six", AT(emit.nanosec)},
 	{'l', NULL, OPT_FLAG, NULL, "narrow lines in the latency format", AT(emit.latency)},
 	{'R', NULL, OPT_FLAG, NULL, "raw: field names and numbers", AT(emit.raw)},
-	{'r', NULL, OPT_CALL, "REGEX", "raw for events of this name or system", AT(raw_events),
-	 opt_add_string},
+	{'r', NULL, OPT_LIST, "REGEX", "raw for events of this name or system", AT(raw_events)},
 	{0, "pretty", OPT_FLAG, NULL, "system calls with names for flags and errors",
 	 AT(emit.pretty)},
 	{0, "json", OPT_FLAG, NULL, "one JSON object per line", AT(json)},
 	{0, "csv", OPT_FLAG, NULL, "comma-separated values", AT(csv)},
 	{0, "fields", OPT_STRING, "LIST",
 	 "only these columns: ts, time, cpu, pid, comm, …, or fields", AT(fields)},
-	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
-	 .values = "auto always never"},
+	CLI_COLOUR_OPTION(AT(colour)),
 	{0, "pager", OPT_CLEAR, NULL, "page the output on a terminal (the default)", AT(no_pager)},
 	{0, "no-pager", OPT_FLAG, NULL, "do not", AT(no_pager)},
 	{0, "compat", OPT_STRING, "VERSION", "the text of trace-cmd 3.4 (default) or 3.1",
@@ -266,8 +222,8 @@ static const struct opt opts[] = {
 	{0, "graph-min", OPT_CALL, "TIME", "only count shorter calls: 10us, 1ms",
 	 .call = take_graph_min},
 	{0, "graph-depth", OPT_CALL, "N", "show N levels of calls", .call = take_graph_depth},
-	{0, "graph-function", OPT_CALL, "NAME",
-	 "only calls of this function; * and ? are wildcards", .call = take_graph_function},
+	{0, "graph-function", OPT_GLOBS, "NAME",
+	 "only calls of this function; * and ? are wildcards", AT(graph_functions)},
 
 	{.kind = OPT_GROUP, .help = "Time"},
 	{0, "ts-offset", OPT_CALL, "N", "add N to the times of the file before (with several -i)",
@@ -283,22 +239,21 @@ static const struct opt opts[] = {
 	{.kind = OPT_GROUP, .help = "Latencies"},
 	{'w', NULL, OPT_FLAG, NULL, "show wakeup latencies", AT(wakeup)},
 	{0, "profile", OPT_FLAG, NULL, "show where tasks spent their time", AT(profile)},
-	{'H', NULL, OPT_CALL, "HOOK",
-	 "with --profile: EVENT,FIELD/EVENT,FIELD: measure between two events", AT(hooks),
-	 opt_add_string},
+	{'H', NULL, OPT_LIST, "HOOK",
+	 "with --profile: EVENT,FIELD/EVENT,FIELD: measure between two events", AT(hooks)},
 	{'G', NULL, OPT_FLAG, NULL, "with --profile: interrupts belong to their CPU", AT(global)},
 	{0, "by-comm", OPT_FLAG, NULL, "with --profile: tasks of the same name together",
 	 AT(by_comm)},
 
 	{.kind = OPT_GROUP, .help = "Event types and plugins"},
-	{'N', NULL, OPT_CALL, NULL, "no plugins; use the print formats", .call = take_no_plugins},
+	{'N', NULL, OPT_FLAG, NULL, "no plugins; use the print formats", AT(no_user_plugins)},
 	{'L', NULL, OPT_FLAG, NULL, "only plugins of the user's own", AT(emit.no_plugins)},
-	{'n', NULL, OPT_CALL, "REGEX", "no plugin for events of this name or system",
-	 AT(plain_events), opt_add_string},
+	{'n', NULL, OPT_LIST, "REGEX", "no plugin for events of this name or system",
+	 AT(plain_events)},
 	{'O', NULL, OPT_CALL, "NAME[=VALUE]", "set an option of a plugin",
 	 .call = take_plugin_option},
-	{0, "kallsyms", OPT_STRING, "FILE", "also read names of functions from this file",
-	 AT(kallsyms), .values = "FILE"},
+	{0, "kallsyms", OPT_FILE, "FILE", "also read names of functions from this file",
+	 AT(kallsyms)},
 
 	{.kind = OPT_GROUP, .help = "Facts about the file instead of events"},
 	{'E', NULL, OPT_FLAG, NULL, "list the event types", AT(show_events)},
@@ -311,17 +266,15 @@ static const struct opt opts[] = {
 	{'e', NULL, OPT_FLAG, NULL, "show the byte order", AT(show_endian)},
 	{'p', NULL, OPT_FLAG, NULL, "show the page size", AT(show_page_size)},
 	{0, "cpus", OPT_FLAG, NULL, "list the CPUs that have data", AT(show_cpus)},
-	{0, "first-event", OPT_CALL, NULL, "…and the time of their first event",
-	 .call = take_first},
-	{0, "last-event", OPT_CALL, NULL, "…and of their last one", .call = take_last},
+	{0, "first-event", OPT_FLAG, NULL, "…and the time of their first event", AT(show_first)},
+	{0, "last-event", OPT_FLAG, NULL, "…and of their last one", AT(show_last)},
 	{0, "stat", OPT_FLAG, NULL, "show the ring buffers' statistics", AT(show_stat)},
 	{0, "uname", OPT_FLAG, NULL, "show the machine", AT(show_uname)},
 	{0, "version", OPT_FLAG, NULL, "show the version of the recorder", AT(show_version)},
 	{0, "boundary", OPT_FLAG, NULL, "mark where pages of the ring buffer begin",
 	 AT(emit.boundary)},
-	{0, "debug", OPT_CALL, NULL, "…and show what is between records", .call = take_debug},
-	{'V', "verbose", OPT_CALL, "[LEVEL]", "does nothing; accepted because trace-cmd has it",
-	 .call = opt_ignore},
+	{0, "debug", OPT_FLAG, NULL, "…and show what is between records", AT(emit.debug)},
+	{'V', "verbose", OPT_IGNORED, "[LEVEL]", "does nothing; accepted because trace-cmd has it"},
 };
 
 #define DEFAULT_FILE "trace.dat"
@@ -523,16 +476,6 @@ static void show_filters(const struct selection *sel)
 	buf_free(&text);
 }
 
-static int select_range(const struct report_options *o, struct selection *sel,
-			struct spur_error *err)
-{
-	if (o->since && !(sel->has_since = parse_time(o->since, &sel->since)))
-		return error_set(err, -EINVAL, "--since: '%s' is not a time", o->since);
-	if (o->until && !(sel->has_until = parse_time(o->until, &sel->until)))
-		return error_set(err, -EINVAL, "--until: '%s' is not a time", o->until);
-	return 0;
-}
-
 /* What the options say about the records to show. */
 static int select_records(struct report_options *o, struct selection *sel, struct spur_error *err)
 {
@@ -542,7 +485,11 @@ static int select_records(struct report_options *o, struct selection *sel, struc
 				  .nr_cpus = o->cpus.nr,
 				  .no_irqs = o->no_irqs,
 				  .no_softirqs = o->no_softirqs};
-	rc = select_range(o, sel, err);
+	sel->has_since = o->since;
+	sel->has_until = o->until;
+	rc = parse_time_option("--since", o->since, &sel->since, err);
+	if (rc == 0)
+		rc = parse_time_option("--until", o->until, &sel->until, err);
 	if (rc == 0)
 		rc = report_make_filters(o, sel, err);
 	if (sel->nr_filters)
@@ -661,41 +608,32 @@ static const char *find_conflict(const struct report_options *o)
 	return NULL;
 }
 
-/* The file that is meant when there was no -i. */
-static bool add_only_input(struct report_options *o, const char *path)
+/* Some options imply others. */
+static void complete_options(struct report_options *o)
 {
-	struct report_input *in = vec_push(&o->inputs);
-
-	if (!in)
-		return false;
-	*in = o->early;
-	o->early = (struct report_input){0};
-	in->path = path;
-	return true;
+	o->show_cpus |= o->show_first || o->show_last;
+	o->emit.no_plugins |= o->no_user_plugins;
+	o->emit.boundary |= o->emit.debug;
 }
 
 static int check_options(struct report_options *o, int others, char **argv)
 {
 	const char *conflict = find_conflict(o);
 
+	complete_options(o);
 	if (others > 1 || (others && o->inputs.n))
 		conflict = "one file, or several with -i each";
-	if (conflict) {
-		cli_error("%s", conflict);
-		return SPUR_USAGE;
-	}
+	if (conflict)
+		return cli_wrong("%s", conflict);
 	if (strcmp(o->compat, "3.1") == 0) {
 		o->emit.compat = COMPAT_31;
 	} else if (strcmp(o->compat, "3.4") != 0) {
-		cli_error("--compat: 3.4 or 3.1, not '%s'", o->compat);
-		return SPUR_USAGE;
+		return cli_wrong("--compat: 3.4 or 3.1, not '%s'", o->compat);
 	}
 	if (!cli_colour(o->colour, &o->emit.colour) || !cli_threads(&o->threads))
 		return SPUR_USAGE;
-	if (!o->inputs.n && !add_only_input(o, others ? argv[0] : DEFAULT_FILE)) {
-		cli_error("out of memory");
-		return SPUR_ENVIRONMENT;
-	}
+	if (!o->inputs.n && report_add_input(o, others ? argv[0] : DEFAULT_FILE) < 0)
+		return cli_refused("out of memory");
 	return SPUR_OK;
 }
 
@@ -727,7 +665,7 @@ static int show_everything(struct report_options *o)
 	return shows_tree(o) ? report_graph(o) : show_records(o);
 }
 
-static void free_options(struct report_options *o)
+void report_free(struct report_options *o)
 {
 	vec_each (in, &o->inputs) {
 		trace_close(in->trace);
@@ -735,39 +673,34 @@ static void free_options(struct report_options *o)
 	}
 	vec_free(&o->inputs);
 	vec_free(&o->early.filters);
-	vec_free(&o->raw_events);
-	vec_free(&o->plain_events);
 	vec_free(&o->plugin_options);
-	vec_free(&o->hooks);
-	vec_free(&o->pids);
-	vec_free(&o->comms);
-	globs_free(&o->graph_functions);
-	cpu_list_free(&o->cpus);
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct report_options o = {.colour = "auto", .compat = "3.4"};
-	int others = opts_parse(&command_report, &o, argc, argv);
-	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	struct report_options *o = options;
+	int status = check_options(o, others, argv);
 
-	if (others >= 0)
-		status = check_options(&o, others, argv);
-	if (others >= 0 && status == SPUR_OK) {
-		cli_catch_signals();
-		status = show_everything(&o);
-		cli_pager_end();
-		status = report_damage(&o, status);
-	}
-	free_options(&o);
-	return status;
+	if (status != SPUR_OK)
+		return status;
+	cli_catch_signals();
+	status = show_everything(o);
+	cli_pager_end();
+	return report_damage(o, status);
+}
+
+static void release(void *options)
+{
+	report_free(options);
 }
 
 const struct command command_report = {
 	.name = "report",
 	.summary = "show the events of a trace",
 	.usage = "[options] [FILE]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct report_options),
+	.defaults = &(const struct report_options){.colour = "auto", .compat = "3.4"},
 	.run = run,
+	.release = release,
 };

@@ -80,7 +80,13 @@ struct report_options {
 /* Opens all inputs. The exit status, after a message when it is not 0. */
 int report_open_inputs(struct report_options *o);
 
-/* Marks the events that -r and -n name. The same. */
+/* Closes and frees the inputs, and what options of OPT_CALL have allocated. */
+void report_free(struct report_options *o);
+
+/* Adds an input of that path; options given before the first one belong to it. 0 or -ENOMEM. */
+int report_add_input(struct report_options *o, const char *path);
+
+/* Marks the events that -r and -n name. The exit status, after a message when it is not 0. */
 int report_mark_events(const struct report_options *o, const struct report_input *in);
 
 /* --align-ts: the earliest record of the inputs' top buffers is time 0. */
@@ -115,6 +121,9 @@ int report_show_hooks(const struct report_options *o, struct spur_error *err);
 /* --profile: what is shown instead of records. */
 int report_profile(const struct report_options *o, const struct report *rep,
 		   struct spur_error *err);
+
+/* The next part of "a,b,c", which is not empty; moves *at past it. False when there is none. */
+bool report_next_part(const char **at, const char **part, size_t *len);
 
 /* Filters of all inputs, from -F, -v, --pid and --comm. */
 int report_make_filters(struct report_options *o, struct selection *sel, struct spur_error *err);

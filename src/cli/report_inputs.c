@@ -4,49 +4,21 @@
  * -F and -v as they are, --pid and --comm as filters.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "cli/report.h"
 #include "event/names.h"
 #include "event/tep.h"
 
-#define PIPE_LIMIT  (64u << 20) /* of a file that does not know its size, as those of /proc */
-#define REGEX_LIMIT (64u << 10)
+#define SYMBOLS_LIMIT (1u << 30)
+#define REGEX_LIMIT   (64u << 10)
 
 /* ---- opening ---- */
-
-/* The whole of a file; NULL after a message. */
-static char *read_file(const char *path, size_t *len)
-{
-	struct stat st;
-	char *text = NULL;
-	size_t cap;
-	ssize_t n = -1;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	*len = 0;
-	if (fd >= 0 && fstat(fd, &st) == 0) {
-		cap = st.st_size > 0 ? (size_t)st.st_size : PIPE_LIMIT;
-		text = malloc(cap);
-		while (text && (n = read(fd, text + *len, cap - *len)) > 0)
-			*len += (size_t)n;
-	}
-	if (n < 0) {
-		cli_error("%s: %s", path, strerror(errno));
-		free(text);
-		text = NULL;
-	}
-	if (fd >= 0)
-		close(fd);
-	return text;
-}
 
 /* A program that cannot load plugins says so when the user expects one to be loaded. */
 static void note_missing_plugins(const struct report_options *o)
@@ -63,33 +35,31 @@ int report_open_inputs(struct report_options *o)
 				    .raw_ts = o->raw_ts,
 				    .ignore_date = o->no_date,
 				    .user_plugins = !o->no_user_plugins};
-	char *symbols = NULL;
+	struct spur_error err = {0};
+	struct buf symbols;
 	int status = SPUR_OK;
 
 	note_missing_plugins(o);
 	/* The list of options ends with a NULL. */
-	if (o->plugin_options.n && !vec_push(&o->plugin_options)) {
-		cli_error("out of memory");
-		return SPUR_ENVIRONMENT;
-	}
+	if (o->plugin_options.n && !vec_push(&o->plugin_options))
+		return cli_refused("out of memory");
 	opt.plugin_options = o->plugin_options.at;
+	buf_init(&symbols, SYMBOLS_LIMIT);
 	if (o->kallsyms) {
-		symbols = read_file(o->kallsyms, &opt.kallsyms_len);
-		if (!symbols)
-			return SPUR_ENVIRONMENT;
-		opt.kallsyms = symbols;
+		if (file_read(o->kallsyms, &symbols, &err) < 0)
+			status = cli_fail(&err);
+		opt.kallsyms = symbols.data;
+		opt.kallsyms_len = symbols.len;
 	}
-	vec_each (in, &o->inputs) {
-		struct spur_error err = {0};
+	for (size_t i = 0; status == SPUR_OK && i < o->inputs.n; i++) {
+		struct report_input *in = &o->inputs.at[i];
 
 		opt.ts_offset = in->ts_offset;
 		opt.ts_hz = in->ts_hz ? in->ts_hz : o->ts_hz;
-		if (trace_open(in->path, &opt, &in->trace, &err) < 0) {
+		if (trace_open(in->path, &opt, &in->trace, &err) < 0)
 			status = cli_fail(&err);
-			break;
-		}
 	}
-	free(symbols);
+	buf_free(&symbols);
 	return status;
 }
 
@@ -179,9 +149,7 @@ void report_align(struct report_options *o)
 
 const char *report_label(const struct report_input *in)
 {
-	const char *slash = strrchr(in->path, '/');
-
-	return slash ? slash + 1 : in->path;
+	return basename(in->path);
 }
 
 static bool add_source(struct report_sources *s, const struct trace_buffer *b, const char *label)
@@ -255,73 +223,65 @@ static void match_comm(void *arg, int pid, const char *name)
 	s->found = true;
 }
 
-/* Calls fn for each part of "a,b,c". */
-static int each_part(const struct string_refs *lists, void *arg,
-		     int (*fn)(void *arg, const char *part, size_t len))
+bool report_next_part(const char **at, const char **part, size_t *len)
 {
+	*part = *at + strspn(*at, ",");
+	*len = strcspn(*part, ",");
+	*at = *part + *len;
+	return *len > 0;
+}
+
+static int add_pids(const struct string_refs *lists, struct buf *text, struct spur_error *err)
+{
+	const char *part;
+	size_t len;
+
 	for (size_t i = 0; i < lists->n; i++) {
-		const char *p = lists->at[i];
+		for (const char *at = lists->at[i]; report_next_part(&at, &part, &len);) {
+			char *end;
+			long pid = strtol(part, &end, 10);
 
-		while (*p) {
-			size_t len = strcspn(p, ",");
-			int rc = len ? fn(arg, p, len) : 0;
-
-			if (rc < 0)
-				return rc;
-			p += len + (p[len] == ',');
+			if (end != part + len)
+				return error_set(err, -EINVAL, "--pid: '%.*s' is not a number",
+						 (int)len, part);
+			add_pid(text, pid);
 		}
 	}
 	return 0;
 }
 
-struct task_filter {
-	struct buf text;
-	struct spur_trace *trace;
-	const struct report_options *o;
-	struct spur_error *err;
-};
-
-static int one_pid(void *arg, const char *part, size_t len)
+static void add_comms(const struct report_options *o, const struct spur_trace *t, struct buf *text)
 {
-	struct task_filter *f = arg;
-	char *end;
-	long pid = strtol(part, &end, 10);
+	for (size_t i = 0; i < o->comms.n; i++) {
+		struct comm_search s = {.text = text};
 
-	if (end != part + len)
-		return error_set(f->err, -EINVAL, "--pid: '%.*s' is not a number", (int)len, part);
-	add_pid(&f->text, pid);
-	return 0;
-}
-
-static int one_comm(void *arg, const char *part, size_t len)
-{
-	struct task_filter *f = arg;
-	struct comm_search s = {part, len, &f->text, false};
-
-	comms_each(f->trace->events->comms, match_comm, &s);
-	if (!s.found && !f->o->quiet)
-		cli_error("--comm: no task of the name '%.*s' in %s", (int)len, part,
-			  f->trace->dat->path);
-	return 0;
+		for (const char *at = o->comms.at[i]; report_next_part(&at, &s.name, &s.len);) {
+			s.found = false;
+			comms_each(t->events->comms, match_comm, &s);
+			if (!s.found && !o->quiet)
+				cli_error("--comm: no task of the name '%.*s' in %s", (int)s.len,
+					  s.name, t->dat->path);
+		}
+	}
 }
 
 /* Events of the tasks, and those that name one of them as theirs or as the next to run. */
 static int add_tasks(struct report_options *o, struct select_filters *to, struct spur_trace *t,
 		     struct spur_error *err)
 {
-	struct task_filter f = {.trace = t, .o = o, .err = err};
+	struct buf text;
 	int rc;
 
-	buf_init(&f.text, FILTER_TEXT_LIMIT);
-	rc = each_part(&o->pids, &f, one_pid);
+	buf_init(&text, FILTER_TEXT_LIMIT);
+	rc = add_pids(&o->pids, &text, err);
 	if (rc == 0)
-		rc = each_part(&o->comms, &f, one_comm);
+		add_comms(o, t, &text);
 	/* Names that no task has select nothing, not everything. */
-	if (rc == 0 && !f.text.len)
-		buf_puts(&f.text, ".*:common_pid==-1&&common_pid==1");
+	if (rc == 0 && !text.len)
+		buf_puts(&text, ".*:common_pid==-1&&common_pid==1");
 	if (rc == 0)
-		rc = add(&to->wanted, t->events, buf_str(&f.text), err);
-	buf_free(&f.text);
+		rc = add(&to->wanted, t->events, buf_str(&text), err);
+	buf_free(&text);
 	return rc;
 }
 

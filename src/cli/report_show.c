@@ -55,10 +55,8 @@ static int show_events(struct spur_trace *t)
 {
 	struct event **list = calloc(t->events->nr + 1, sizeof(*list));
 
-	if (!list) {
-		cli_error("out of memory");
-		return SPUR_ENVIRONMENT;
-	}
+	if (!list)
+		return cli_refused("out of memory");
 	memcpy(list, t->events->list, t->events->nr * sizeof(*list));
 	qsort(list, t->events->nr, sizeof(*list), by_system);
 	for (size_t i = 0; i < t->events->nr; i++)
@@ -106,10 +104,8 @@ static int print_formats(const struct dat *d, const char *regex)
 	const char *system = NULL;
 	struct format_filter filter;
 
-	if (regex && !filter_formats(&filter, regex)) {
-		cli_error("--event: '%s' is not a regular expression", regex);
-		return SPUR_USAGE;
-	}
+	if (regex && !filter_formats(&filter, regex))
+		return cli_wrong("--event: '%s' is not a regular expression", regex);
 	for (size_t i = d->nr_ftrace_formats; d->version < 7 && i < d->nr_formats; i++) {
 		const struct dat_format *f = &d->formats[i];
 
@@ -321,15 +317,13 @@ void report_show_facts(const struct report_options *o, const struct report_input
 /* Whether a word is one of those in lists with commas. */
 static bool is_listed(const struct string_refs *lists, const char *word, size_t len)
 {
-	for (size_t i = 0; i < lists->n; i++) {
-		for (const char *p = lists->at[i]; *p;) {
-			const size_t n = strcspn(p, ",");
+	const char *part;
+	size_t n;
 
-			if (n == len && memcmp(p, word, len) == 0)
+	for (size_t i = 0; i < lists->n; i++)
+		for (const char *at = lists->at[i]; report_next_part(&at, &part, &n);)
+			if (n == len && memcmp(part, word, len) == 0)
 				return true;
-			p += n + (p[n] == ',');
-		}
-	}
 	return false;
 }
 
@@ -369,10 +363,9 @@ static int write_out(void *arg, const char *data, size_t len)
 
 static int set_range(const struct report_options *o, struct walk_options *w, struct spur_error *err)
 {
-	if (o->since && !parse_time(o->since, &w->since))
-		return error_set(err, -EINVAL, "--since: '%s' is not a time", o->since);
-	if (o->until && !parse_time(o->until, &w->until))
-		return error_set(err, -EINVAL, "--until: '%s' is not a time", o->until);
+	if (parse_time_option("--since", o->since, &w->since, err) < 0 ||
+	    parse_time_option("--until", o->until, &w->until, err) < 0)
+		return -EINVAL;
 	/* Up to time 0 is not the same as to the end. */
 	if (o->until && !w->until)
 		w->until = 1;
@@ -457,16 +450,10 @@ int report_graph(struct report_options *o)
 int report_show_hooks(const struct report_options *o, struct spur_error *err)
 {
 	struct buf out;
-	int rc = 0;
+	int rc;
 
 	buf_init(&out, TEXT_LIMIT);
-	for (size_t i = 0; i < o->hooks.n && rc == 0; i++) {
-		struct hook h;
-
-		rc = hook_parse(&h, o->hooks.at[i], strlen(o->hooks.at[i]), err);
-		if (rc == 0)
-			hook_put(&h, &out);
-	}
+	rc = hook_put_all(o->hooks.at, o->hooks.n, &out, err);
 	vec_each (in, &o->inputs)
 		hook_put_stored(in->trace->dat, &out);
 	if (rc == 0)

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/vec.h"
 #include "cli/live.h"
 #include "tracefs/leftovers.h"
@@ -68,10 +67,7 @@ static int take_keep(void *options, const struct opt *opt, const char *arg)
 #define PICKS offsetof(struct reset_options, picks)
 
 static const struct opt opts[] = {
-	{'B', NULL, OPT_CALL, "NAME", "this instance; may be given several times", PICKS,
-	 live_take_buffer},
-	{'a', NULL, OPT_CALL, NULL, "all instances, but not the top buffer", PICKS, live_take_all},
-	{'t', NULL, OPT_CALL, NULL, "the top buffer too, with -B or -a", PICKS, live_take_top},
+	LIVE_BUFFER_OPTIONS(PICKS),
 	{'b', NULL, OPT_CALL, "KB", "the size per CPU of the buffers before it (-B, -a, -t)",
 	 .call = take_size},
 	{'d', NULL, OPT_CALL, NULL, "remove the instances before it (-B, -a)", .call = take_delete},
@@ -81,14 +77,9 @@ static const struct opt opts[] = {
 	 offsetof(struct reset_options, dead)},
 };
 
-static void print_removed(void *arg, const char *instance)
+static void print_removed(void *kind, const char *name)
 {
-	printf("removed the instance %s, which a recording had left behind\n", instance);
-}
-
-static void print_removed_probe(void *arg, const char *probe)
-{
-	printf("removed the probe %s, which a recording had left behind\n", probe);
+	printf("removed the %s %s, which a recording had left behind\n", (const char *)kind, name);
 }
 
 /*
@@ -104,8 +95,8 @@ static int reset_dead(void)
 	if (tracefs_find(&fs, &err) < 0)
 		return cli_fail(&err);
 	status = live_clean(&fs, true);
-	if (leftovers_instances(&fs, print_removed, NULL, &err) < 0 ||
-	    leftovers_probes(&fs, print_removed_probe, NULL, &err) < 0)
+	if (leftovers_instances(&fs, print_removed, "instance", &err) < 0 ||
+	    leftovers_probes(&fs, print_removed, "probe", &err) < 0)
 		return cli_fail(&err);
 	return status;
 }
@@ -156,7 +147,7 @@ static int reset(const struct reset_options *o)
 	if (status != SPUR_OK)
 		return status;
 	/* Before the top buffer is: they may hold dynamic events. */
-	if (leftovers_instances(&fs, print_removed, NULL, &err) < 0)
+	if (leftovers_instances(&fs, print_removed, "instance", &err) < 0)
 		left = cli_fail(&err);
 	err = (struct spur_error){0};
 	if (resize(&fs, NULL, o->early_kb, &err) < 0)
@@ -174,28 +165,27 @@ static int reset(const struct reset_options *o)
 	return status ? status : left;
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct reset_options o = {0};
-	int others = opts_parse(&command_reset, &o, argc, argv), status = SPUR_USAGE;
+	const struct reset_options *o = options;
 
-	if (others == -ECANCELED)
-		status = SPUR_OK;
-	else if (others > 0)
-		cli_error("reset takes no arguments; an instance is named with -B");
-	else if (others == 0 && o.dead && (o.picks.n || o.keep || o.early_kb))
-		cli_error("--dead goes with no other option");
-	else if (others == 0)
-		status = o.dead ? reset_dead() : reset(&o);
-	vec_free(&o.picks);
-	return status;
+	if (o->dead && (o->picks.n || o->keep || o->early_kb))
+		return cli_wrong("--dead goes with no other option");
+	return o->dead ? reset_dead() : reset(o);
+}
+
+static void release(void *options)
+{
+	vec_free(&((struct reset_options *)options)->picks);
 }
 
 const struct command command_reset = {
 	.name = "reset",
 	.summary = "turn all tracing off and reset its settings",
 	.usage = "[-B NAME | -a | -t [-b KB] [-d]]... [-k KIND]... | --dead",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct reset_options),
 	.run = run,
+	.release = release,
+	.takes_nothing = LIVE_TAKES_NOTHING,
 };

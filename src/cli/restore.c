@@ -3,11 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
 #include "cli/cli.h"
 #include "dat/dat.h"
 #include "dat/restore.h"
@@ -27,17 +24,16 @@ struct restore_options {
 #define AT(field) offsetof(struct restore_options, field)
 
 static const struct opt opts[] = {
-	{'o', NULL, OPT_STRING, "FILE", "the file to write (trace.dat; with -c trace-partial.dat)",
-	 AT(output), .values = "FILE"},
+	{'o', NULL, OPT_FILE, "FILE", "the file to write (trace.dat; with -c trace-partial.dat)",
+	 AT(output)},
 	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
-	{'i', NULL, OPT_STRING, "FILE", "a file of the same machine (made by -c) for its formats",
-	 AT(input), .values = "FILE"},
+	{'i', NULL, OPT_FILE, "FILE", "a file of the same machine (made by -c) for its formats",
+	 AT(input)},
 	{'c', NULL, OPT_FLAG, NULL, "only write a file with this machine's formats, for -i",
 	 AT(create)},
-	{'t', NULL, OPT_STRING, "DIR", "a copy of a machine's tracing directory, for its formats",
-	 AT(tracing), .values = "FILE"},
-	{'k', NULL, OPT_STRING, "FILE", "a copy of a machine's /proc/kallsyms", AT(kallsyms),
-	 .values = "FILE"},
+	{'t', NULL, OPT_FILE, "DIR", "a copy of a machine's tracing directory, for its formats",
+	 AT(tracing)},
+	{'k', NULL, OPT_FILE, "FILE", "a copy of a machine's /proc/kallsyms", AT(kallsyms)},
 	{0, "progress", OPT_FLAG, NULL, "show progress on standard error", AT(progress)},
 };
 
@@ -107,12 +103,6 @@ static int open_source(struct described *s, const struct restore_options *o, str
 	return rc == 0 ? dat_contents_of(s->file, &s->contents, err) : rc;
 }
 
-static void close_source(struct described *s)
-{
-	dat_close(s->file);
-	dat_machine_free(&s->machine);
-}
-
 /* ---- pages without a file ---- */
 
 /* Says which of the files had more than pages in them. */
@@ -144,20 +134,18 @@ static int write_pages(const struct restore_options *o, struct dat_leftover *fil
 	struct spur_error err = {0};
 	int rc, status = o->output || o->force ? SPUR_OK : cli_spare(output, SOURCE_FORCE);
 
-	/* The user has not chosen this name: a file of this name must not be lost. */
-	if (status == SPUR_OK && !o->output && !o->force && !o->create &&
-	    access(output, F_OK) == 0) {
-		cli_error("%s exists; -o %s replaces it", output, output);
-		status = SPUR_ENVIRONMENT;
-	}
 	if (status != SPUR_OK)
 		return status;
+	/* The user has not chosen this name: a file of this name must not be lost. */
+	if (!o->output && !o->force && !o->create && access(output, F_OK) == 0)
+		return cli_refused("%s exists; -o %s replaces it", output, output);
 	cli_catch_signals();
 	rc = open_source(&s, o, &err);
 	if (rc == 0)
 		rc = dat_restore_pages(output, &options, &s.contents, files, n, &job, &err);
 	progress_end(&progress);
-	close_source(&s);
+	dat_close(s.file);
+	dat_machine_free(&s.machine);
 	if (rc < 0)
 		return cli_result(rc, output, &err);
 	return n ? print_pages(output, files, n) : SPUR_OK;
@@ -170,10 +158,8 @@ static int restore_pages(const struct restore_options *o, int n, char **argv)
 	struct arena arena;
 	int status;
 
-	if (!files) {
-		cli_error("out of memory");
-		return SPUR_ENVIRONMENT;
-	}
+	if (!files)
+		return cli_refused("out of memory");
 	arena_init(&arena, 16u << 20);
 	for (int i = 0; i < n; i++)
 		files[i].path = argv[i];
@@ -221,41 +207,35 @@ static const char *find_conflict(const struct restore_options *o, int others, ch
 	return NULL;
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct restore_options o = {0};
-	int others = opts_parse(&command_restore, &o, argc, argv);
-	const char *conflict;
+	const struct restore_options *o = options;
+	const char *conflict = find_conflict(o, others, argv);
 
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	conflict = find_conflict(&o, others, argv);
-	if (conflict) {
-		cli_error("%s", conflict);
-		return SPUR_USAGE;
-	}
+	if (conflict)
+		return cli_wrong("%s", conflict);
 	for (int i = 0; i < others; i++)
-		if (cli_reads(o.output, argv[i]))
+		if (cli_reads(o->output, argv[i]))
 			return SPUR_USAGE;
-	if (cli_reads(o.output, o.input) ||
-	    (!others && !o.create && cli_reads(o.output, DEFAULT_FILE)))
+	if (cli_reads(o->output, o->input) ||
+	    (!others && !o->create && cli_reads(o->output, DEFAULT_FILE)))
 		return SPUR_USAGE;
 	if (others == 1 && dat_restore_is_trace(argv[0]))
-		return restore_trace(&o, argv[0]);
-	if (others || o.create)
-		return restore_pages(&o, others, argv);
+		return restore_trace(o, argv[0]);
+	if (others || o->create)
+		return restore_pages(o, others, argv);
 	if (access(DEFAULT_FILE, F_OK) == 0)
-		return restore_trace(&o, DEFAULT_FILE);
-	cli_error("there is no %s; name the trace, or the files of the CPUs (trace.dat.cpu0 ...)",
-		  DEFAULT_FILE);
-	return SPUR_USAGE;
+		return restore_trace(o, DEFAULT_FILE);
+	return cli_wrong(
+		"there is no %s; name the trace, or the files of the CPUs (trace.dat.cpu0 ...)",
+		DEFAULT_FILE);
 }
 
 const struct command command_restore = {
 	.name = "restore",
 	.summary = "turn what a crash left behind into a trace",
 	.usage = "[options] [TRACE | CPU-FILE...]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct restore_options),
 	.run = run,
 };

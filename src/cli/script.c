@@ -527,7 +527,7 @@ static int compile_and_run(struct script_command *o, const struct script_options
 
 /* ---- getting ready ---- */
 
-static bool know_format(const struct script_command *o, bool *json)
+static bool choose_format(const struct script_command *o, bool *json)
 {
 	*json = o->format && strcmp(o->format, "json") == 0;
 	if (*json || !o->format || strcmp(o->format, "text") == 0)
@@ -540,7 +540,7 @@ static bool know_format(const struct script_command *o, bool *json)
 	return false;
 }
 
-static bool know_buffering(struct script_command *o)
+static bool choose_buffering(struct script_command *o)
 {
 	static const char *const modes[] = {"none", "line", "full", NULL};
 
@@ -649,7 +649,7 @@ static int run_with(struct script_command *o, const struct buf *text)
 	set_options(o, text, &opt);
 	opt.features = &features;
 	opt.clean = !o->output && cli_on_terminal();
-	if (status == SPUR_OK && !know_format(o, &opt.json))
+	if (status == SPUR_OK && !choose_format(o, &opt.json))
 		status = SPUR_USAGE;
 	if (status == SPUR_OK && o->command && !(words = split_command(o)))
 		status = SPUR_USAGE;
@@ -674,7 +674,7 @@ int script_command_run(struct script_command *o)
 	struct buf text;
 	int status;
 
-	if (!know_buffering(o))
+	if (!choose_buffering(o))
 		return SPUR_USAGE;
 	progress_begin(&o->progress);
 	buf_init(&o->held, HELD_LIMIT);
@@ -722,23 +722,23 @@ int script_take_pids(void *options, const struct opt *o, const char *arg)
 
 static const struct opt opts[] = {
 	{'e', NULL, OPT_STRING, "PROGRAM", "the script itself, instead of a file", AT(program)},
-	{'i', "input", OPT_STRING, "TRACE", "run it over a recording instead of the running kernel",
-	 AT(input), NULL, "FILE"},
+	{'i', "input", OPT_FILE, "TRACE", "run it over a recording instead of the running kernel",
+	 AT(input)},
 	{'p', "pid", OPT_CALL, "PID[,PID...]", "trace only these processes", 0, script_take_pids},
 	{'c', "cmd", OPT_STRING, "COMMAND", "run the command, and end with it", AT(command)},
-	{'o', "output", OPT_STRING, "FILE", "write to a file", AT(output), NULL, "FILE"},
+	{'o', "output", OPT_FILE, "FILE", "write to a file", AT(output)},
 	{'f', "format", OPT_STRING, "FORMAT", "text or json", AT(format), NULL, "text json"},
 	{'B', "buffer", OPT_STRING, "MODE", "when output is written: none, line or full",
 	 AT(buffering), NULL, "none line full"},
 	{'q', "quiet", OPT_FLAG, NULL, "only what the script shows", AT(quiet)},
 	{'v', "verbose", OPT_FLAG, NULL, "print more; with -l, arguments and members too",
 	 AT(verbose)},
-	{'I', NULL, OPT_CALL, "DIR", "look for included files here, too", AT(include_dirs),
-	 opt_add_string, "FILE"},
-	{0, "include", OPT_CALL, "FILE", "include a file before the script", AT(include_files),
-	 opt_add_string, "FILE"},
-	{0, "debuginfo", OPT_CALL, "DIR[:DIR...]", "look for programs' debug information here, too",
-	 AT(debuginfo), opt_add_string, "FILE"},
+	{'I', NULL, OPT_LIST, "DIR", "look for included files here, too", AT(include_dirs),
+	 .values = "FILE"},
+	{0, "include", OPT_LIST, "FILE", "include a file before the script", AT(include_files),
+	 .values = "FILE"},
+	{0, "debuginfo", OPT_LIST, "DIR[:DIR...]", "look for programs' debug information here, too",
+	 AT(debuginfo), .values = "FILE"},
 	{0, "probe-filter", OPT_STRING, "REGEX", "only probes whose names match", AT(probe_filter)},
 	{0, "unsafe", OPT_FLAG, NULL,
 	 "allow functions that change the system: system(), signal(), ...", AT(unsafe)},
@@ -747,9 +747,8 @@ static const struct opt opts[] = {
 	 "warn when a helper fails while it runs; -kk: and when a map has no entry", 0, take_check},
 	{0, "no-feature", OPT_STRING, "NAME[,NAME...]", "act as if the kernel did not have these",
 	 AT(features)},
-	{0, "traceable-functions", OPT_STRING, "FILE",
-	 "functions that patterns match, instead of the kernel's own list", AT(traceable), NULL,
-	 "FILE"},
+	{0, "traceable-functions", OPT_FILE, "FILE",
+	 "functions that patterns match, instead of the kernel's own list", AT(traceable)},
 	{0, NULL, OPT_GROUP, NULL, "Instead of running it", 0},
 	{'l', "list", OPT_FLAG, NULL,
 	 "list probes or types that match a pattern, or those of the script", AT(list)},
@@ -764,8 +763,9 @@ static const struct opt opts[] = {
 	{0, "info", OPT_FLAG, NULL, "show what the kernel can do for scripts", AT(info)},
 };
 
-static int run_options(struct script_command *o, int others, char **argv)
+static int run(void *options, int others, char **argv)
 {
+	struct script_command *o = options;
 	int status;
 
 	if (!o->program && others)
@@ -789,17 +789,9 @@ static int run_options(struct script_command *o, int others, char **argv)
 	return o->fmt ? script_command_format(o) : script_command_run(o);
 }
 
-static int run(int argc, char **argv)
+static void release(void *options)
 {
-	struct script_command o = {0};
-	int others = opts_parse(&command_script, &o, argc, argv), status;
-
-	if (others < 0)
-		status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	else
-		status = run_options(&o, others, argv);
-	script_command_free(&o);
-	return status;
+	script_command_free(options);
 }
 
 const struct command command_script = {
@@ -807,7 +799,8 @@ const struct command command_script = {
 	.summary = "run a bpftrace script, live or over a recording",
 	.usage = "[OPTION...] -e PROGRAM | FILE [PARAMETER...] [-- --NAME=VALUE...], or -l "
 		 "[PATTERN]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct script_command),
 	.run = run,
+	.release = release,
 };

@@ -5,7 +5,6 @@
  * kernel can do for scripts (--info), and the script as it should look (--fmt).
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -251,7 +250,7 @@ static int list_script(struct listing *l)
 }
 
 /* The word after -l is a script if there is such a file. */
-static void know_pattern(struct script_command *o)
+static void find_file(struct script_command *o)
 {
 	if (o->pattern && !o->program && !o->file && access(o->pattern, F_OK) == 0) {
 		o->file = o->pattern;
@@ -265,7 +264,7 @@ int script_command_list(struct script_command *o)
 	struct spur_error err = {0};
 	int status = SPUR_OK;
 
-	know_pattern(o);
+	find_file(o);
 	arena_init(&l.arena, ARENA_LIMIT);
 	l.world = (struct probe_world){.arena = &l.arena,
 				       .pid = o->pids.n ? o->pids.at[0] : 0,
@@ -290,10 +289,6 @@ int script_command_list(struct script_command *o)
 }
 
 /* ---- --info ---- */
-
-#ifndef SPUR_VERSION
-#define SPUR_VERSION "0.0.0"
-#endif
 
 #define COLUMN 33 /* where the second one of a line begins */
 

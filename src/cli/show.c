@@ -148,11 +148,9 @@ static bool event_path(const struct tracefs *fs, const char *instance, const str
 		else
 			suggest_try(&near, e->name);
 	}
-	if (!found && suggest_best(&near))
-		cli_error("there is no event '%s'; did you mean '%s'?", s->event,
-			  suggest_best(&near));
-	else if (!found)
-		cli_error("there is no event '%s'; 'spur list -e' lists them", s->event);
+	if (!found)
+		cli_error("there is no event '%s'%s", s->event,
+			  suggest_hint_or(&near, "; 'spur list -e' lists them"));
 	tracefs_events_free(&list);
 	return found;
 }
@@ -164,16 +162,12 @@ static int show_setting(const struct tracefs *fs, const char *instance, const st
 	if (s->event) {
 		if (!event_path(fs, instance, s, path, sizeof(path)))
 			return SPUR_USAGE;
-		if (strcmp(s->file, "hist") == 0 && !tracefs_has(fs, instance, path)) {
-			cli_error("this kernel has no histograms (CONFIG_HIST_TRIGGERS)");
-			return SPUR_ENVIRONMENT;
-		}
+		if (strcmp(s->file, "hist") == 0 && !tracefs_has(fs, instance, path))
+			return cli_refused("this kernel has no histograms (CONFIG_HIST_TRIGGERS)");
 		return live_copy(fs, instance, path);
 	}
-	if (!tracefs_has(fs, instance, s->file)) {
-		cli_error("%s: this kernel has no such setting here", s->file);
-		return SPUR_ENVIRONMENT;
-	}
+	if (!tracefs_has(fs, instance, s->file))
+		return cli_refused("%s: this kernel has no such setting here", s->file);
 	return live_copy(fs, instance, s->file);
 }
 
@@ -185,21 +179,15 @@ static int show_buffer(const struct tracefs *fs, const struct show_options *o)
 	char path[PATH_CAP], whole[2 * PATH_CAP];
 	int64_t cpu = 0;
 
-	if (o->cpu && (!parse_number(o->cpu, &cpu) || cpu < 0)) {
-		cli_error("-c: '%s' is not a CPU", o->cpu);
-		return SPUR_USAGE;
-	}
-	if (o->snapshot && !tracefs_has(fs, o->instance, file)) {
-		cli_error("this kernel has no snapshots (CONFIG_TRACER_SNAPSHOT)");
-		return SPUR_ENVIRONMENT;
-	}
+	if (o->cpu && (!parse_number(o->cpu, &cpu) || cpu < 0))
+		return cli_wrong("-c: '%s' is not a CPU", o->cpu);
+	if (o->snapshot && !tracefs_has(fs, o->instance, file))
+		return cli_refused("this kernel has no snapshots (CONFIG_TRACER_SNAPSHOT)");
 	snprintf(path, sizeof(path), "%s", file);
 	if (o->cpu)
 		snprintf(path, sizeof(path), "per_cpu/cpu%lld/%s", (long long)cpu, file);
-	if (o->cpu && !tracefs_has(fs, o->instance, path)) {
-		cli_error("there is no CPU %s", o->cpu);
-		return SPUR_ENVIRONMENT;
-	}
+	if (o->cpu && !tracefs_has(fs, o->instance, path))
+		return cli_refused("there is no CPU %s", o->cpu);
 	if (o->name && tracefs_path(fs, o->instance, path, whole, sizeof(whole)))
 		printf("%s\n", whole);
 	return live_copy(fs, o->instance, path);
@@ -228,31 +216,30 @@ static int show(const struct show_options *o)
 	return status;
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct show_options o = {0};
-	int others = opts_parse(&command_show, &o, argc, argv), status = SPUR_USAGE;
+	const struct show_options *o = options;
 
-	if (others == -ECANCELED)
-		status = SPUR_OK;
-	else if (others > 0)
-		cli_error("show takes no arguments; an instance is named with -B");
-	else if (others == 0 && o.pipe && o.snapshot)
-		cli_error("-p or -s, not both");
-	else if (others == 0 && o.settings.n && (o.pipe || o.snapshot || o.cpu || o.name))
-		cli_error("-p, -s, -c and -f are about the buffer: not with --%s",
-			  option_of(&o.settings.at[0]));
-	else if (others == 0)
-		status = show(&o);
-	vec_free(&o.settings);
-	return status;
+	if (o->pipe && o->snapshot)
+		return cli_wrong("-p or -s, not both");
+	if (o->settings.n && (o->pipe || o->snapshot || o->cpu || o->name))
+		return cli_wrong("-p, -s, -c and -f are about the buffer: not with --%s",
+				 option_of(&o->settings.at[0]));
+	return show(o);
+}
+
+static void release(void *options)
+{
+	vec_free(&((struct show_options *)options)->settings);
 }
 
 const struct command command_show = {
 	.name = "show",
 	.summary = "print the kernel's buffer, or a setting",
 	.usage = "[-p | -s] [-c CPU] [-B NAME] [options]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct show_options),
 	.run = run,
+	.release = release,
+	.takes_nothing = LIVE_TAKES_NOTHING,
 };

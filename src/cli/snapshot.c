@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur snapshot` and `spur stack`: two small parts of ftrace with a file or two each. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,26 +47,26 @@ static int write_snapshot(const struct tracefs *fs, const struct snapshot_option
 	return SPUR_OK;
 }
 
-static int snapshot(const struct snapshot_options *o)
+static int run_snapshot(void *options, int others, char **argv)
 {
+	const struct snapshot_options *o = options;
 	char file[PATH_CAP] = "snapshot";
 	struct tracefs fs;
 	int64_t cpu;
-	int status = live_open(&fs);
+	int status;
 
+	if (o->take && o->free)
+		return cli_wrong("-s or -f, not both");
+	status = live_open(&fs);
 	if (status != SPUR_OK)
 		return status;
 	if (!live_has_instance(&fs, o->instance))
 		return SPUR_ENVIRONMENT;
-	if (!tracefs_has(&fs, o->instance, file)) {
-		cli_error("this kernel has no snapshots (CONFIG_TRACER_SNAPSHOT)");
-		return SPUR_ENVIRONMENT;
-	}
+	if (!tracefs_has(&fs, o->instance, file))
+		return cli_refused("this kernel has no snapshots (CONFIG_TRACER_SNAPSHOT)");
 	if (o->cpu) {
-		if (!parse_number(o->cpu, &cpu) || cpu < 0) {
-			cli_error("-c: '%s' is not a CPU", o->cpu);
-			return SPUR_USAGE;
-		}
+		if (!parse_number(o->cpu, &cpu) || cpu < 0)
+			return cli_wrong("-c: '%s' is not a CPU", o->cpu);
 		snprintf(file, sizeof(file), "per_cpu/cpu%lld/snapshot", (long long)cpu);
 	}
 	if (o->take || o->reset || o->free)
@@ -76,31 +75,14 @@ static int snapshot(const struct snapshot_options *o)
 	return live_copy(&fs, o->instance, file);
 }
 
-static int run_snapshot(int argc, char **argv)
-{
-	struct snapshot_options o = {0};
-	int others = opts_parse(&command_snapshot, &o, argc, argv);
-
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	if (others > 0) {
-		cli_error("snapshot takes no arguments; an instance is named with -B");
-		return SPUR_USAGE;
-	}
-	if (o.take && o.free) {
-		cli_error("-s or -f, not both");
-		return SPUR_USAGE;
-	}
-	return snapshot(&o);
-}
-
 const struct command command_snapshot = {
 	.name = "snapshot",
 	.summary = "take, show, empty or free the kernel's snapshot",
 	.usage = "[-s] [-r] [-f] [-c CPU] [-B NAME]",
-	.opts = snapshot_opts,
-	.nr_opts = ARRAY_SIZE(snapshot_opts),
+	COMMAND_OPTS(snapshot_opts),
+	.size = sizeof(struct snapshot_options),
 	.run = run_snapshot,
+	.takes_nothing = LIVE_TAKES_NOTHING,
 };
 
 /* ---- stack ---- */
@@ -115,8 +97,7 @@ static const struct opt stack_opts[] = {
 	{0, "stop", OPT_FLAG, NULL, "stop looking", offsetof(struct stack_options, stop)},
 	{0, "reset", OPT_FLAG, NULL, "forget the deepest stack",
 	 offsetof(struct stack_options, reset)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "does nothing; accepted because trace-cmd has it",
-	 .call = opt_ignore},
+	{0, "verbose", OPT_IGNORED, "[LEVEL]", "does nothing; accepted because trace-cmd has it"},
 };
 
 /* Everything but the comments, which tell how to switch it on by hand. */
@@ -148,18 +129,20 @@ static int show_stack(const struct tracefs *fs)
 	return cli_result(rc, "standard output", &err);
 }
 
-static int stack(const struct stack_options *o)
+static int run_stack(void *options, int others, char **argv)
 {
+	const struct stack_options *o = options;
 	struct spur_error err = {0};
 	struct tracefs fs;
-	int status = live_open(&fs), rc = 0;
+	int status, rc = 0;
 
+	if (o->start && o->stop)
+		return cli_wrong("--start or --stop, not both");
+	status = live_open(&fs);
 	if (status != SPUR_OK)
 		return status;
-	if (!tracefs_has(&fs, NULL, STACK_SWITCH)) {
-		cli_error("this kernel has no stack tracer (CONFIG_STACK_TRACER)");
-		return SPUR_ENVIRONMENT;
-	}
+	if (!tracefs_has(&fs, NULL, STACK_SWITCH))
+		return cli_refused("this kernel has no stack tracer (CONFIG_STACK_TRACER)");
 	if (o->reset)
 		rc = tracefs_write(&fs, NULL, "stack_max_size", TRACEFS_REPLACE, "0", &err);
 	if (rc == 0 && (o->start || o->stop))
@@ -170,29 +153,12 @@ static int stack(const struct stack_options *o)
 	return o->start || o->stop || o->reset ? SPUR_OK : show_stack(&fs);
 }
 
-static int run_stack(int argc, char **argv)
-{
-	struct stack_options o = {0};
-	int others = opts_parse(&command_stack, &o, argc, argv);
-
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	if (others > 0) {
-		cli_error("stack takes no arguments");
-		return SPUR_USAGE;
-	}
-	if (o.start && o.stop) {
-		cli_error("--start or --stop, not both");
-		return SPUR_USAGE;
-	}
-	return stack(&o);
-}
-
 const struct command command_stack = {
 	.name = "stack",
 	.summary = "find the deepest kernel stack",
 	.usage = "[--start | --stop | --reset]",
-	.opts = stack_opts,
-	.nr_opts = ARRAY_SIZE(stack_opts),
+	COMMAND_OPTS(stack_opts),
+	.size = sizeof(struct stack_options),
 	.run = run_stack,
+	.takes_nothing = "",
 };

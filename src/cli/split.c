@@ -52,19 +52,16 @@ static int take_amount(void *options, const struct opt *opt, const char *arg)
 	return 0;
 }
 
-static int add_buffer(struct split_options *o, const struct opt *opt, const char *name)
-{
-	struct split_buffer *b = vec_push(&o->buffers);
-
-	if (!b)
-		return opt_error(opt, "out of memory");
-	*b = (struct split_buffer){name, name};
-	return 0;
-}
-
 static int take_buffer(void *options, const struct opt *opt, const char *arg)
 {
-	return add_buffer(options, opt, arg ? arg : "");
+	struct split_options *o = options;
+	struct split_buffer *b = vec_push(&o->buffers);
+	const char *name = arg ? arg : "";
+
+	if (!b)
+		return -ENOMEM;
+	*b = (struct split_buffer){name, name};
+	return 0;
 }
 
 /* -t and -b: what the buffer named last is called in the pieces. */
@@ -79,10 +76,9 @@ static int rename_buffer(void *options, const struct opt *opt, const char *arg)
 }
 
 static const struct opt opts[] = {
-	{'i', NULL, OPT_STRING, "FILE", "the file to read (trace.dat)", AT(input),
-	 .values = "FILE"},
-	{'o', NULL, OPT_STRING, "FILE", "the file to write (FILE.1); with -r FILE.0001 and so on",
-	 AT(output), .values = "FILE"},
+	{'i', NULL, OPT_FILE, "FILE", "the file to read (trace.dat)", AT(input)},
+	{'o', NULL, OPT_FILE, "FILE", "the file to write (FILE.1); with -r FILE.0001 and so on",
+	 AT(output)},
 	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
 	{0, NULL, OPT_GROUP, NULL, "How much a piece has at most"},
 	{'s', NULL, OPT_CALL, "N", "N seconds", .call = take_amount},
@@ -120,8 +116,7 @@ static bool take_time(const struct spur_trace *t, const char *text, const char *
 		*ts = (uint64_t)ticks;
 		return true;
 	}
-	cli_error("the %s '%s' is not a time as the report shows it", what, text);
-	return false;
+	return cli_complain("the %s '%s' is not a time as the report shows it", what, text);
 }
 
 static bool take_range(struct split *s, int others, char **argv)
@@ -133,10 +128,8 @@ static bool take_range(struct split *s, int others, char **argv)
 		return false;
 	/* "0 END" means that only the end matters. */
 	s->has_start = s->start != 0;
-	if (s->has_end && s->end < s->start) {
-		cli_error("the end '%s' is before the start '%s'", argv[1], argv[0]);
-		return false;
-	}
+	if (s->has_end && s->end < s->start)
+		return cli_complain("the end '%s' is before the start '%s'", argv[1], argv[0]);
 	return true;
 }
 
@@ -165,10 +158,10 @@ static bool check_unit(const struct split_options *o, const struct spur_trace *t
 
 		if (!clock || !is_wanted(o, &t->buffers[i]))
 			continue;
-		cli_error("-s, -m and -u: %s was recorded with the clock '%s', which does not "
-			  "count nanoseconds; use -e or -p, or a start and an end",
-			  o->input, clock);
-		return false;
+		return cli_complain(
+			"-s, -m and -u: %s was recorded with the clock '%s', which does not "
+			"count nanoseconds; use -e or -p, or a start and an end",
+			o->input, clock);
 	}
 	return true;
 }
@@ -210,10 +203,8 @@ static int split(const struct split_options *o, struct spur_trace *t, int others
 	struct spur_error err = {0};
 	int status = SPUR_USAGE, rc;
 
-	if (!output) {
-		cli_error("out of memory");
-		return SPUR_ENVIRONMENT;
-	}
+	if (!output)
+		return cli_refused("out of memory");
 	if (check_unit(o, t) && take_range(&s, others, argv)) {
 		cli_catch_signals();
 		rc = split_run(&s, &err);
@@ -224,43 +215,36 @@ static int split(const struct split_options *o, struct spur_trace *t, int others
 	return status == SPUR_OK ? cli_damage(t->dat) : status;
 }
 
-static const char *find_conflict(const struct split_options *o, int others)
+static int run(void *options, int others, char **argv)
 {
-	if (others > 2)
-		return "split takes a start and an end";
-	if (o->cpu < -1 || o->cpu > UINT32_MAX)
-		return "-C: there is no such CPU";
-	return NULL;
-}
-
-static int run(int argc, char **argv)
-{
-	struct split_options o = {.cpu = -1};
-	int others = opts_parse(&command_split, &o, argc, argv);
-	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	const char *conflict = others < 0 ? NULL : find_conflict(&o, others);
+	const struct split_options *o = options;
 	struct spur_error err = {0};
 	struct spur_trace *t;
+	int status;
 
-	if (!o.input)
-		o.input = "trace.dat";
-	if (conflict) {
-		cli_error("%s", conflict);
-	} else if (others >= 0 && trace_open(o.input, NULL, &t, &err) < 0) {
-		status = cli_fail(&err);
-	} else if (others >= 0) {
-		status = split(&o, t, others, argv);
-		trace_close(t);
-	}
-	vec_free(&o.buffers);
+	if (others > 2)
+		return cli_wrong("split takes a start and an end");
+	if (o->cpu < -1 || o->cpu > UINT32_MAX)
+		return cli_wrong("-C: there is no such CPU");
+	if (trace_open(o->input, NULL, &t, &err) < 0)
+		return cli_fail(&err);
+	status = split(o, t, others, argv);
+	trace_close(t);
 	return status;
+}
+
+static void release(void *options)
+{
+	vec_free(&((struct split_options *)options)->buffers);
 }
 
 const struct command command_split = {
 	.name = "split",
 	.summary = "cut a trace into pieces",
 	.usage = "[options] [START [END]]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct split_options),
+	.defaults = &(const struct split_options){.input = "trace.dat", .cpu = -1},
 	.run = run,
+	.release = release,
 };

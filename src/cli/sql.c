@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur sql`: questions about traces in SQL. */
 #include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,7 +8,6 @@
 #include "base/suggest.h"
 #include "base/vec.h"
 #include "cli/onefile.h"
-#include "cli/record.h"
 #include "cli/sql.h"
 #include "query/fleet/fleet.h"
 #include "query/store.h"
@@ -19,17 +15,17 @@
 #define AT(field) offsetof(struct sql, field)
 #define MAX_NAME  128
 
-static int take_param(void *options, const struct opt *o, const char *arg)
+static int check_param(void *options, const struct opt *o, const char *arg)
 {
 	if (!strchr(arg, '=') || *arg == '=')
 		return opt_error(o, "NAME=VALUE, not '%s'", arg);
-	return opt_add_string(options, o, arg);
+	return 0;
 }
 
 /* Settings of a server that --fleet asks. */
 static const char *const settings[] = {"credentials", "tls", "ca", "timeout", "retries", "cluster"};
 
-static int take_setting(void *options, const struct opt *o, const char *arg)
+static int check_setting(void *options, const struct opt *o, const char *arg)
 {
 	struct suggest near = suggest_for(arg, strcspn(arg, "="));
 
@@ -37,7 +33,7 @@ static int take_setting(void *options, const struct opt *o, const char *arg)
 		const size_t len = strlen(settings[i]);
 
 		if (strncmp(arg, settings[i], len) == 0 && arg[len] == '=')
-			return opt_add_string(options, o, arg);
+			return 0;
 		suggest_try(&near, settings[i]);
 	}
 	return opt_error(o, "there is no setting '%.*s'%s", (int)strcspn(arg, "="), arg,
@@ -45,11 +41,11 @@ static int take_setting(void *options, const struct opt *o, const char *arg)
 }
 
 static const struct opt opts[] = {
-	{'i', NULL, OPT_STRING, "FILE", "a file to ask (trace.dat)", AT(input), .values = "FILE"},
-	{'f', NULL, OPT_STRING, "FILE", "read the query from a file, - is standard input",
-	 AT(script), .values = "FILE"},
-	{'p', "param", OPT_CALL, "NAME=VALUE", "the value of :NAME in the query; may be repeated",
-	 AT(params), take_param},
+	{'i', NULL, OPT_FILE, "FILE", "a file to ask (trace.dat)", AT(input)},
+	{'f', NULL, OPT_FILE, "FILE", "read the query from a file, - is standard input",
+	 AT(script)},
+	{'p', "param", OPT_LIST, "NAME=VALUE", "the value of :NAME in the query; may be repeated",
+	 AT(params), check_param},
 	{0, "list", OPT_FLAG, NULL, "list the saved queries", AT(list)},
 	{0, NULL, OPT_GROUP, NULL, "How rows are shown"},
 	{0, "table", OPT_FLAG, NULL, "aligned columns (the default)", AT(modes[SQL_TABLE])},
@@ -65,30 +61,20 @@ static const struct opt opts[] = {
 	{0, "fleet", OPT_STRING, "FOLDER",
 	 "all traces in a folder and below it, or clickhouse://HOST:PORT/DATABASE", AT(fleet),
 	 .values = "FOLDER"},
-	{'O', "set", OPT_CALL, "NAME=VALUE",
+	{'O', "set", OPT_LIST, "NAME=VALUE",
 	 "of a server: credentials=FILE, tls=1, ca=FILE, timeout=SECONDS, retries=N", AT(settings),
-	 take_setting},
+	 check_setting},
 	{0, NULL, OPT_GROUP, NULL, "Asking the running kernel"},
-	{0, "live", OPT_CALL, "TIME", "record for TIME what the query needs, and ask that",
-	 AT(live), opt_set_duration},
-	{'e', NULL, OPT_CALL, "EVENT", "record these events, too; may be repeated", AT(events),
-	 opt_add_string},
+	{0, "live", OPT_DURATION, "TIME", "record for TIME what the query needs, and ask that",
+	 AT(live)},
+	{'e', NULL, OPT_LIST, "EVENT", "record these events, too; may be repeated", AT(events)},
 };
 
 #ifndef HAVE_SQLITE
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct sql s = {0};
-	int others = opts_parse(&command_sql, &s, argc, argv);
-
-	vec_free(&s.params);
-	vec_free(&s.events);
-	vec_free(&s.settings);
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	cli_error("this program was built without SQLite, which 'spur sql' needs");
-	return SPUR_ENVIRONMENT;
+	return cli_refused("this program was built without SQLite, which 'spur sql' needs");
 }
 
 #else
@@ -135,8 +121,7 @@ static int add_trace(struct sql *s, struct spur_trace *t, const char *name)
 
 	if (!slot) {
 		trace_close(t);
-		cli_error("out of memory");
-		return SPUR_ENVIRONMENT;
+		return cli_refused("out of memory");
 	}
 	*slot = t;
 	return query_add(s->session, t, name, &err) < 0 ? cli_fail(&err) : SPUR_OK;
@@ -202,16 +187,12 @@ static int open_fleet(struct sql *s, int files)
 	struct fleet_options opt = {.path = s->fleet};
 	struct spur_error err = {0};
 
-	if (files || s->input || s->live) {
-		cli_error("--fleet asks the traces of a folder, and no others");
-		return SPUR_USAGE;
-	}
+	if (files || s->input || s->live)
+		return cli_wrong("--fleet asks the traces of a folder, and no others");
 	if (query_is_store(s->fleet))
 		return open_store(s);
-	if (s->settings.n) {
-		cli_error("-O is about a server, and '%s' is none", s->fleet);
-		return SPUR_USAGE;
-	}
+	if (s->settings.n)
+		return cli_wrong("-O is about a server, and '%s' is none", s->fleet);
 	if (!cli_threads(&threads))
 		return SPUR_USAGE;
 	opt.threads = (unsigned int)threads;
@@ -225,15 +206,11 @@ static int open_files(struct sql *s, int files, char **argv)
 
 	if (s->fleet)
 		return open_fleet(s, files);
-	if (s->settings.n) {
-		cli_error("-O is about the server of --fleet clickhouse://...");
-		return SPUR_USAGE;
-	}
+	if (s->settings.n)
+		return cli_wrong("-O is about the server of --fleet clickhouse://...");
 	if (s->live) {
-		if (files || s->input) {
-			cli_error("--live asks the running kernel, not a file");
-			return SPUR_USAGE;
-		}
+		if (files || s->input)
+			return cli_wrong("--live asks the running kernel, not a file");
 		status = sql_live(s, &t);
 		return status == SPUR_OK ? add_trace(s, t, NULL) : status;
 	}
@@ -319,25 +296,19 @@ static bool choose_mode(struct sql *s)
 	return given <= 1;
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct sql s = {.out_fd = STDOUT_FILENO};
-	int others = opts_parse(&command_sql, &s, argc, argv), files, status = SPUR_USAGE;
+	struct sql *s = options;
+	int files;
 
-	if (others < 0) {
-		status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	} else if (s.list) {
-		sql_list_saved(&s);
-		status = SPUR_OK;
-	} else if (choose_mode(&s) && (!s.threads || cli_threads(&s.threads))) {
-		files = take_query(&s, others, argv);
-		if (files >= 0)
-			status = run_session(&s, files, argv);
+	if (s->list) {
+		sql_list_saved(s);
+		return SPUR_OK;
 	}
-	vec_free(&s.params);
-	vec_free(&s.events);
-	vec_free(&s.settings);
-	return status;
+	if (!choose_mode(s) || (s->threads && !cli_threads(&s->threads)))
+		return SPUR_USAGE;
+	files = take_query(s, others, argv);
+	return files < 0 ? SPUR_USAGE : run_session(s, files, argv);
 }
 
 #endif
@@ -346,7 +317,8 @@ const struct command command_sql = {
 	.name = "sql",
 	.summary = "ask questions in SQL",
 	.usage = "[OPTION...] [--fleet FOLDER|ADDRESS | [NAME=]FILE...] [QUERY | @NAME]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct sql),
+	.defaults = &(const struct sql){.out_fd = STDOUT_FILENO},
 	.run = run,
 };

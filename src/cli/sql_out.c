@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/vec.h"
@@ -222,31 +221,7 @@ static int table_row(struct printing *p)
 	return 0;
 }
 
-/* ---- the other forms ---- */
-
-static void csv_begin(struct printing *p)
-{
-	for (size_t i = 0; !p->sql->no_header && i < p->nr; i++) {
-		const char *name = query_column_name(p->stmt, i);
-
-		buf_puts(&p->out, i ? "," : "");
-		buf_csv_cell(&p->out, name, strlen(name));
-	}
-	buf_puts(&p->out, p->sql->no_header ? "" : "\n");
-}
-
-static int csv_row(struct printing *p)
-{
-	for (size_t i = 0; i < p->nr; i++) {
-		size_t len;
-		const char *text = query_text(p->stmt, i, &len);
-
-		buf_puts(&p->out, i ? "," : "");
-		buf_csv_cell(&p->out, text, len);
-	}
-	buf_putc(&p->out, '\n');
-	return 0;
-}
+/* ---- JSON ---- */
 
 static void json_begin(struct printing *p)
 {
@@ -304,64 +279,58 @@ static void put_markdown(struct buf *out, const char *text, size_t len)
 	}
 }
 
+static void put_tabbed(struct buf *out, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		buf_putc(out, strchr("\t\n\r", text[i]) && text[i] ? ' ' : text[i]);
+}
+
+static const struct line_form {
+	const char *front, *between, *end;
+	void (*put)(struct buf *out, const char *text, size_t len);
+} line_forms[NR_SQL_MODES] = {
+	[SQL_CSV] = {"", ",", "\n", buf_csv_cell},
+	[SQL_MARKDOWN] = {"| ", " | ", " |\n", put_markdown},
+	[SQL_TABS] = {"", "\t", "\n", put_tabbed},
+};
+
+/* A line of the names of the columns, or of the row's values. */
+static void put_line(struct printing *p, bool names)
+{
+	const struct line_form *form = &line_forms[p->sql->mode];
+
+	buf_puts(&p->out, form->front);
+	for (size_t i = 0; i < p->nr; i++) {
+		const char *text = names ? query_column_name(p->stmt, i) : NULL;
+		size_t len = names ? strlen(text) : 0;
+
+		if (!names)
+			text = query_text(p->stmt, i, &len);
+		buf_puts(&p->out, i ? form->between : "");
+		form->put(&p->out, text, len);
+	}
+	buf_puts(&p->out, form->end);
+}
+
+static void lines_begin(struct printing *p)
+{
+	if (!p->sql->no_header)
+		put_line(p, true);
+}
+
+/* A table in Markdown has a header in any case. */
 static void markdown_begin(struct printing *p)
 {
+	put_line(p, true);
 	buf_putc(&p->out, '|');
-	for (size_t i = 0; i < p->nr; i++) {
-		const char *name = query_column_name(p->stmt, i);
-
-		buf_putc(&p->out, ' ');
-		put_markdown(&p->out, name, strlen(name));
-		buf_puts(&p->out, " |");
-	}
-	buf_puts(&p->out, "\n|");
 	for (size_t i = 0; i < p->nr; i++)
 		buf_puts(&p->out, " --- |");
 	buf_putc(&p->out, '\n');
 }
 
-static int markdown_row(struct printing *p)
+static int line_row(struct printing *p)
 {
-	buf_putc(&p->out, '|');
-	for (size_t i = 0; i < p->nr; i++) {
-		size_t len;
-		const char *text = query_text(p->stmt, i, &len);
-
-		buf_putc(&p->out, ' ');
-		put_markdown(&p->out, text, len);
-		buf_puts(&p->out, " |");
-	}
-	buf_putc(&p->out, '\n');
-	return 0;
-}
-
-static void put_tabbed(struct printing *p, const char *text, size_t len, size_t column)
-{
-	if (column)
-		buf_putc(&p->out, '\t');
-	for (size_t i = 0; i < len; i++)
-		buf_putc(&p->out, strchr("\t\n\r", text[i]) && text[i] ? ' ' : text[i]);
-}
-
-static void tabs_begin(struct printing *p)
-{
-	for (size_t i = 0; !p->sql->no_header && i < p->nr; i++) {
-		const char *name = query_column_name(p->stmt, i);
-
-		put_tabbed(p, name, strlen(name), i);
-	}
-	buf_puts(&p->out, p->sql->no_header ? "" : "\n");
-}
-
-static int tabs_row(struct printing *p)
-{
-	for (size_t i = 0; i < p->nr; i++) {
-		size_t len;
-		const char *text = query_text(p->stmt, i, &len);
-
-		put_tabbed(p, text, len, i);
-	}
-	buf_putc(&p->out, '\n');
+	put_line(p, false);
 	return 0;
 }
 
@@ -371,10 +340,10 @@ static const struct form {
 	int (*end)(struct printing *p);
 } forms[NR_SQL_MODES] = {
 	[SQL_TABLE] = {table_begin, table_row, put_held},
-	[SQL_CSV] = {csv_begin, csv_row, NULL},
+	[SQL_CSV] = {lines_begin, line_row, NULL},
 	[SQL_JSON] = {json_begin, json_row, json_end},
-	[SQL_MARKDOWN] = {markdown_begin, markdown_row, NULL},
-	[SQL_TABS] = {tabs_begin, tabs_row, NULL},
+	[SQL_MARKDOWN] = {markdown_begin, line_row, NULL},
+	[SQL_TABS] = {lines_begin, line_row, NULL},
 };
 
 /* ---- a result ---- */

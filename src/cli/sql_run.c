@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/nanoseconds.h"
 #include "base/suggest.h"
 #include "base/vec.h"
 #include "cli/live.h"
@@ -60,10 +60,8 @@ static int sql_saved(const char *name, struct buf *text)
 		return cli_fail(&err);
 	sql_saved_names(try_name, &n);
 	if (suggest_best(&n.near))
-		cli_error("there is no saved query '%s'; did you mean '@%s'?", name, n.best);
-	else
-		cli_error("there is no saved query '%s'; 'spur sql --list' shows them", name);
-	return SPUR_USAGE;
+		return cli_wrong("there is no saved query '%s'; did you mean '@%s'?", name, n.best);
+	return cli_wrong("there is no saved query '%s'; 'spur sql --list' shows them", name);
 }
 
 /* ---- the list ---- */
@@ -92,26 +90,21 @@ void sql_list_saved(const struct sql *s)
 struct needing {
 	const struct tracefs_events *kernel;
 	struct request *request;
-	struct {
-		char **at;
-		size_t n, cap;
-	} names; /* of events; the request has only pointers */
+	struct strings names; /* of events; the request has only pointers */
 	bool no_memory;
 };
 
 static void need(struct needing *n, const char *system, const char *name)
 {
-	struct request_event *e;
-	char **slot, text[300];
+	struct request_event *e = NULL;
+	char text[300];
 
 	snprintf(text, sizeof(text), "%s:%s", system, name);
 	vec_each (have, &n->names)
 		if (strcmp(*have, text) == 0)
 			return;
-	slot = vec_push(&n->names);
-	if (slot)
-		*slot = strdup(text);
-	e = slot && *slot ? request_add_event(n->request, WANT_EVENTS, *slot) : NULL;
+	if (strings_add(&n->names, text))
+		e = request_add_event(n->request, WANT_EVENTS, n->names.at[n->names.n - 1]);
 	n->no_memory |= !e;
 }
 
@@ -212,10 +205,8 @@ static int record_and_open(const struct sql *s, const struct tracefs *fs, const 
 	char dir[4000], path[4096];
 	int status, rc = file_make_folder("spur-sql", dir, sizeof(dir));
 
-	if (rc < 0) {
-		cli_error("%s: %s", dir, strerror(-rc));
-		return SPUR_ENVIRONMENT;
-	}
+	if (rc < 0)
+		return cli_refused("%s: %s", dir, strerror(-rc));
 	snprintf(path, sizeof(path), "%s/live.dat", dir);
 	status = record(s, fs, r, path);
 	if (status == SPUR_OK && trace_open(path, NULL, trace, &err) < 0)
@@ -239,9 +230,7 @@ int sql_live(struct sql *s, struct spur_trace **trace)
 	if (status == SPUR_OK)
 		status = record_and_open(s, &fs, &r, trace);
 	request_free(&r);
-	vec_each (name, &n.names)
-		free(*name);
-	vec_free(&n.names);
+	strings_free(&n.names);
 	return status;
 }
 
@@ -295,26 +284,17 @@ static int check_params(const struct sql *s, const char *text)
 
 		if (has_param(text, s->params.at[i], len))
 			continue;
-		cli_error("--param: the query has no :%.*s", (int)len, s->params.at[i]);
-		return SPUR_USAGE;
+		return cli_wrong("--param: the query has no :%.*s", (int)len, s->params.at[i]);
 	}
 	return SPUR_OK;
 }
 
 /* ---- statements ---- */
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static int run_statement(struct sql *s, struct query_stmt *stmt)
 {
 	struct spur_error err = {0};
-	const double start = now();
+	const uint64_t start = clock_now_ns(CLOCK_MONOTONIC);
 	uint64_t rows = 0;
 	int rc = bind_params(s, stmt, &err);
 
@@ -328,7 +308,8 @@ static int run_statement(struct sql *s, struct query_stmt *stmt)
 		const struct store_counts store = query_store_counts(s->session);
 
 		fprintf(stderr, "%llu row%s in %.3f s", (unsigned long long)rows,
-			rows == 1 ? "" : "s", now() - start);
+			rows == 1 ? "" : "s",
+			(double)(clock_now_ns(CLOCK_MONOTONIC) - start) / 1e9);
 		if (fleet.files)
 			fprintf(stderr, ", read %llu of %llu files", (unsigned long long)fleet.read,
 				(unsigned long long)fleet.files);
@@ -406,10 +387,8 @@ int sql_run_file(struct sql *s, const char *path)
 	struct buf text;
 	int rc, status;
 
-	if (s->depth >= MAX_DEPTH) {
-		cli_error("%s: files that read files, more than %d deep", path, MAX_DEPTH);
-		return SPUR_USAGE;
-	}
+	if (s->depth >= MAX_DEPTH)
+		return cli_wrong("%s: files that read files, more than %d deep", path, MAX_DEPTH);
 	buf_init(&text, TEXT_LIMIT);
 	rc = input ? read_input(&text) : file_read(path, &text, &err);
 	s->depth++;

@@ -87,10 +87,8 @@ static int dot_schema(struct sql *s, const char *arg)
 	struct buf text;
 	int rc;
 
-	if (!*arg) {
-		cli_error(".schema: of which table? .tables lists them");
-		return SPUR_USAGE;
-	}
+	if (!*arg)
+		return cli_wrong(".schema: of which table? .tables lists them");
 	buf_init(&text, 4u << 20);
 	rc = query_columns(s->session, arg, list_column, &text, &err);
 	if (rc == 0)
@@ -109,8 +107,7 @@ static int dot_mode(struct sql *s, const char *arg)
 			return SPUR_OK;
 		}
 	}
-	cli_error(".mode: table, csv, json, markdown or tabs, not '%s'", arg);
-	return SPUR_USAGE;
+	return cli_wrong(".mode: table, csv, json, markdown or tabs, not '%s'", arg);
 }
 
 static int on_or_off(const char *name, const char *arg, bool *value)
@@ -119,8 +116,7 @@ static int on_or_off(const char *name, const char *arg, bool *value)
 		*value = arg[1] == 'n';
 		return SPUR_OK;
 	}
-	cli_error(".%s: on or off, not '%s'", name, arg);
-	return SPUR_USAGE;
+	return cli_wrong(".%s: on or off, not '%s'", name, arg);
 }
 
 static int dot_timer(struct sql *s, const char *arg)
@@ -147,10 +143,8 @@ static int dot_output(struct sql *s, const char *arg)
 		if (status != SPUR_OK)
 			return status;
 		fd = open(arg, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-		if (fd < 0) {
-			cli_error("%s: %s", arg, strerror(errno));
-			return SPUR_ENVIRONMENT;
-		}
+		if (fd < 0)
+			return cli_refused("%s: %s", arg, strerror(errno));
 	}
 	if (s->out_fd != STDOUT_FILENO)
 		close(s->out_fd);
@@ -161,10 +155,8 @@ static int dot_output(struct sql *s, const char *arg)
 
 static int dot_read(struct sql *s, const char *arg)
 {
-	if (!*arg) {
-		cli_error(".read: which file?");
-		return SPUR_USAGE;
-	}
+	if (!*arg)
+		return cli_wrong(".read: which file?");
 	return sql_run_file(s, arg);
 }
 
@@ -230,11 +222,9 @@ static int unknown(const char *word, size_t len)
 	for (size_t i = 0; i < ARRAY_SIZE(commands_of_dot); i++)
 		suggest_try(&s, commands_of_dot[i].name);
 	if (suggest_best(&s))
-		cli_error("there is no command '.%.*s'; did you mean '.%s'?", (int)len, word,
-			  suggest_best(&s));
-	else
-		cli_error("there is no command '.%.*s'; .help lists them", (int)len, word);
-	return SPUR_USAGE;
+		return cli_wrong("there is no command '.%.*s'; did you mean '.%s'?", (int)len, word,
+				 suggest_best(&s));
+	return cli_wrong("there is no command '.%.*s'; .help lists them", (int)len, word);
 }
 
 int sql_dot(struct sql *s, const char *line)
@@ -269,10 +259,7 @@ int sql_dot(struct sql *s, const char *line)
 struct sql_line {
 	struct sql *sql;
 	struct buf history;
-	struct {
-		char **at;
-		size_t n, cap;
-	} found; /* completions of the word that is being completed */
+	struct strings found; /* completions of the word that is being completed */
 	const char *word;
 	size_t len, next;
 	bool named; /* the line names a table */
@@ -296,16 +283,13 @@ static const char *const keywords[] = {
 static void offer(void *arg, const char *name)
 {
 	struct sql_line *l = arg;
-	char **slot;
 
 	if (strncasecmp(name, l->word, l->len) != 0)
 		return;
 	vec_each (have, &l->found)
 		if (strcmp(*have, name) == 0)
 			return;
-	slot = vec_push(&l->found);
-	if (slot)
-		*slot = strdup(name);
+	strings_add(&l->found, name);
 }
 
 static void offer_prefixed(struct sql_line *l, char sign,
@@ -315,16 +299,12 @@ static void offer_prefixed(struct sql_line *l, char sign,
 	l->len--;
 	each(offer, l);
 	vec_each (name, &l->found) {
-		char *with = malloc(strlen(*name ? *name : "") + 2);
+		char *with;
 
-		if (with && *name) {
-			with[0] = sign;
-			memcpy(with + 1, *name, strlen(*name) + 1);
-			free(*name);
-			*name = with;
-		} else {
-			free(with);
-		}
+		if (asprintf(&with, "%c%s", sign, *name) < 0)
+			continue;
+		free(*name);
+		*name = with;
 	}
 }
 
@@ -379,9 +359,7 @@ static char *next_completion(const char *text, int again)
 	struct sql_line *l = reading;
 
 	if (!again) {
-		vec_each (name, &l->found)
-			free(*name);
-		vec_free(&l->found);
+		strings_free(&l->found);
 		l->word = text;
 		l->len = strlen(text);
 		l->next = 0;
@@ -506,9 +484,7 @@ static void sql_line_close(struct sql_line *l)
 		write_history(l->history.data);
 		chmod(l->history.data, 0600);
 	}
-	vec_each (name, &l->found)
-		free(*name);
-	vec_free(&l->found);
+	strings_free(&l->found);
 	buf_free(&l->history);
 	close(l->tty);
 	reading = NULL;

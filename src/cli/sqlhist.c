@@ -3,15 +3,13 @@
 #include <errno.h>
 #include <linux/magic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
 
-#include "base/array.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/vec.h"
+#include "base/strings.h"
 #include "cli/cli.h"
 #include "tracefs/sqlhist/sqlhist.h"
 
@@ -24,10 +22,7 @@ struct sqlhist_options {
 	const char *on_max, *on_change;
 	const char *instance;
 	bool execute, snapshot, both;
-	struct {
-		const char **at;
-		size_t n, cap;
-	} save;
+	struct strings save;
 };
 
 static int take_save(void *options, const struct opt *opt, const char *arg)
@@ -36,11 +31,8 @@ static int take_save(void *options, const struct opt *opt, const char *arg)
 
 	while (*arg) {
 		size_t n = strcspn(arg, ",");
-		const char **slot = n ? vec_push(&o->save) : NULL;
 
-		if (n && slot)
-			*slot = strndup(arg, n);
-		if (n && (!slot || !*slot))
+		if (n && !strings_add_bytes(&o->save, arg, n))
 			return -ENOMEM;
 		arg += n + (arg[n] == ',');
 	}
@@ -52,8 +44,8 @@ static int take_save(void *options, const struct opt *opt, const char *arg)
 static const struct opt opts[] = {
 	{'n', "name", OPT_STRING, "NAME", "name of the synthetic event (Anonymous)", AT(name)},
 	{'e', "execute", OPT_FLAG, NULL, "run the commands, not only print them", AT(execute)},
-	{'f', "file", OPT_STRING, "FILE", "read the query from a file, \"-\" for standard input",
-	 AT(file), .values = "FILE"},
+	{'f', "file", OPT_FILE, "FILE", "read the query from a file, \"-\" for standard input",
+	 AT(file)},
 	{'m', "max", OPT_STRING, "COLUMN", "act when a column has a new maximum", AT(on_max)},
 	{'c', "change", OPT_STRING, "COLUMN", "act when a column changes", AT(on_change)},
 	{'s', "snapshot", OPT_FLAG, NULL, "with -m or -c: take a snapshot instead of the event",
@@ -62,8 +54,8 @@ static const struct opt opts[] = {
 	{'S', "save", OPT_CALL, "FIELDS", "with -m or -c: save fields of the second event",
 	 .call = take_save},
 	{'B', "buffer", OPT_STRING, "NAME", "make the histogram in this instance", AT(instance)},
-	{'t', NULL, OPT_STRING, "DIR", "a tracefs, or a copy of its events, in another place",
-	 AT(dir), .values = "FILE"},
+	{'t', NULL, OPT_FILE, "DIR", "a tracefs, or a copy of its events, in another place",
+	 AT(dir)},
 };
 
 /* ---- the query ---- */
@@ -74,25 +66,19 @@ static int read_query(struct buf *query, const char *path)
 
 	if (file_read(strcmp(path, "-") == 0 ? "/dev/stdin" : path, query, &err) < 0)
 		return cli_fail(&err);
-	if (memchr(query->data, 0, query->len)) {
-		cli_error("%s: that is no query", path);
-		return SPUR_USAGE;
-	}
+	if (memchr(query->data, 0, query->len))
+		return cli_wrong("%s: that is no query", path);
 	return SPUR_OK;
 }
 
 static int get_query(struct buf *query, const struct sqlhist_options *o, int others, char **argv)
 {
-	if (o->file && others) {
-		cli_error("a query in a file and one on the command line");
-		return SPUR_USAGE;
-	}
+	if (o->file && others)
+		return cli_wrong("a query in a file and one on the command line");
 	if (o->file)
 		return read_query(query, o->file);
-	if (!others) {
-		cli_error("sqlhist needs a query: 'SELECT ... FROM event'");
-		return SPUR_USAGE;
-	}
+	if (!others)
+		return cli_wrong("sqlhist needs a query: 'SELECT ... FROM event'");
 	for (int i = 0; i < others; i++)
 		buf_printf(query, "%s%s", i ? " " : "", argv[i]);
 	return SPUR_OK;
@@ -119,10 +105,8 @@ static int find_places(struct places *p, const struct sqlhist_options *o)
 	int rc = 0;
 
 	if (o->dir && snprintf(p->described.path, sizeof(p->described.path), "%s", o->dir) >=
-			      (int)sizeof(p->described.path)) {
-		cli_error("-t: the name is too long");
-		return SPUR_USAGE;
-	}
+			      (int)sizeof(p->described.path))
+		return cli_wrong("-t: the name is too long");
 	if (o->dir && is_tracefs(o->dir))
 		p->driven = p->described;
 	else
@@ -235,7 +219,7 @@ static int run_query(const struct sqlhist_options *o, const char *query)
 		.column = o->on_max ? o->on_max : o->on_change,
 		.trace = o->both,
 		.snapshot = o->both || o->snapshot,
-		.save = o->save.at,
+		.save = (const char *const *)o->save.at,
 		.nr_save = o->save.n,
 	};
 	struct sql_formats *formats = NULL;
@@ -262,19 +246,16 @@ static int run_query(const struct sqlhist_options *o, const char *query)
 	return status;
 }
 
-static int run_with(struct sqlhist_options *o, int others, char **argv)
+static int run(void *options, int others, char **argv)
 {
+	const struct sqlhist_options *o = options;
 	struct buf query;
 	int status;
 
-	if (o->on_max && o->on_change) {
-		cli_error("-m and -c do not go together");
-		return SPUR_USAGE;
-	}
-	if (o->instance && (!*o->instance || *o->instance == '.' || strchr(o->instance, '/'))) {
-		cli_error("-B: '%s' is no name for an instance", o->instance);
-		return SPUR_USAGE;
-	}
+	if (o->on_max && o->on_change)
+		return cli_wrong("-m and -c do not go together");
+	if (o->instance && (!*o->instance || *o->instance == '.' || strchr(o->instance, '/')))
+		return cli_wrong("-B: '%s' is no name for an instance", o->instance);
 	buf_init(&query, TEXT_LIMIT);
 	status = get_query(&query, o, others, argv);
 	if (status == SPUR_OK)
@@ -283,27 +264,18 @@ static int run_with(struct sqlhist_options *o, int others, char **argv)
 	return status;
 }
 
-static int run(int argc, char **argv)
+static void release(void *options)
 {
-	struct sqlhist_options o = {.name = "Anonymous"};
-	int others = opts_parse(&command_sqlhist, &o, argc, argv);
-	int status;
-
-	if (others < 0)
-		status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	else
-		status = run_with(&o, others, argv);
-	vec_each (field, &o.save)
-		free((void *)*field);
-	vec_free(&o.save);
-	return status;
+	strings_free(&((struct sqlhist_options *)options)->save);
 }
 
 const struct command command_sqlhist = {
 	.name = "sqlhist",
 	.summary = "make histograms and synthetic events of the kernel from SQL",
 	.usage = "[options] 'SELECT ... FROM event [JOIN event ON ...] [WHERE ...]'",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct sqlhist_options),
+	.defaults = &(const struct sqlhist_options){.name = "Anonymous"},
 	.run = run,
+	.release = release,
 };

@@ -5,7 +5,6 @@
  * Settings that are what they are after boot are not shown. A part prints nothing when the kernel
  * does not have its file or does not let us read it.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,8 +39,8 @@ struct view {
 	const char *instance;
 	const struct stat_options *o;
 	struct buf *out;
-	struct buf text; /* of the file at hand */
-	bool headed;	 /* the heading of the part at hand has been printed */
+	struct buf text;   /* of the file at hand */
+	const char *title; /* of the part at hand; NULL: it has been printed */
 };
 
 static void put(struct view *v, const char *text)
@@ -49,11 +48,10 @@ static void put(struct view *v, const char *text)
 	buf_put_safe(v->out, text, strlen(text));
 }
 
-static void head(struct view *v, const char *title)
+static void head(struct view *v)
 {
-	if (!v->headed)
-		buf_puts(v->out, title);
-	v->headed = true;
+	buf_puts(v->out, v->title ? v->title : "");
+	v->title = NULL;
 }
 
 /* Reads a file, trimmed; false when there is nothing in it or none. */
@@ -79,7 +77,7 @@ static void put_systems(struct view *v, const struct tracefs_events *list)
 		snprintf(dir, sizeof(dir), "events/%s", system);
 		if (state_enabled(v->fs, v->instance, dir) != '1')
 			continue;
-		head(v, " Individual systems:\n");
+		head(v);
 		buf_printf(v->out, "   %s\n", system);
 	}
 }
@@ -102,7 +100,7 @@ static void put_single_events(struct view *v, const struct tracefs_events *list)
 		snprintf(dir, sizeof(dir), "events/%s/%s", e->system, e->name);
 		if (state_enabled(v->fs, v->instance, dir) != '1')
 			continue;
-		head(v, " Individual events:\n");
+		head(v);
 		if (!shown || strcmp(shown, e->system) != 0)
 			buf_printf(v->out, "    %s\n", e->system);
 		shown = e->system;
@@ -125,12 +123,12 @@ static void show_events(struct view *v)
 	}
 	if (tracefs_events_load(v->fs, v->instance, &list, NULL) < 0)
 		return;
-	v->headed = false;
+	v->title = " Individual systems:\n";
 	put_systems(v, &list);
-	any = v->headed;
-	v->headed = false;
+	any = !v->title;
+	v->title = " Individual events:\n";
 	put_single_events(v, &list);
-	if (!any && !v->headed)
+	if (!any && v->title)
 		buf_puts(v->out, "  (none enabled)\n");
 	tracefs_events_free(&list);
 }
@@ -139,30 +137,19 @@ static int put_event_text(void *arg, const struct tracefs_event *e, const char *
 {
 	struct view *v = arg;
 
+	head(v);
 	buf_printf(v->out, "  %s:%s \"", e->system, e->name);
 	put(v, text);
 	buf_puts(v->out, "\"\n");
 	return 0;
 }
 
-static int put_filter(void *arg, const struct tracefs_event *e, const char *text)
-{
-	head(arg, "\nFilters:\n");
-	return put_event_text(arg, e, text);
-}
-
-static int put_trigger(void *arg, const struct tracefs_event *e, const char *text)
-{
-	head(arg, "\nTriggers:\n");
-	return put_event_text(arg, e, text);
-}
-
 static void show_filters(struct view *v)
 {
-	v->headed = false;
-	state_each_event(v->fs, v->instance, "filter", put_filter, v, NULL);
-	v->headed = false;
-	state_each_event(v->fs, v->instance, "trigger", put_trigger, v, NULL);
+	v->title = "\nFilters:\n";
+	state_each_event(v->fs, v->instance, "filter", put_event_text, v, NULL);
+	v->title = "\nTriggers:\n";
+	state_each_event(v->fs, v->instance, "trigger", put_event_text, v, NULL);
 }
 
 /* ---- files of lines ---- */
@@ -172,16 +159,14 @@ static void show_lines(struct view *v, const char *file, const char *title)
 {
 	if (!load(v, file))
 		return;
-	v->headed = false;
+	v->title = title;
 	for (char *at = v->text.data, *next; *at; at = next) {
 		next = at + strcspn(at, "\n");
 		if (*next)
 			*next++ = '\0';
 		if (*at == '#' || !*at)
 			continue;
-		if (!v->headed)
-			buf_printf(v->out, "\n%s:\n", title);
-		v->headed = true;
+		head(v);
 		buf_puts(v->out, "   ");
 		put(v, at);
 		buf_putc(v->out, '\n');
@@ -202,15 +187,15 @@ static const struct {
 	const char *file, *title;
 } line_files[] =
 	{
-		{"set_ftrace_filter", "Function Filter"},
-		{"set_ftrace_notrace", "Function No Trace"},
-		{"set_graph_function", "Function Graph Filter"},
-		{"set_graph_notrace", "Function Graph No Trace"},
+		{"set_ftrace_filter", "\nFunction Filter:\n"},
+		{"set_ftrace_notrace", "\nFunction No Trace:\n"},
+		{"set_graph_function", "\nFunction Graph Filter:\n"},
+		{"set_graph_notrace", "\nFunction Graph No Trace:\n"},
 },
   probe_files[] = {
-	  {"kprobe_events", "Kprobe events"},
-	  {"uprobe_events", "Uprobe events"},
-	  {"synthetic_events", "Synthetic events"},
+	  {"kprobe_events", "\nKprobe events:\n"},
+	  {"uprobe_events", "\nUprobe events:\n"},
+	  {"synthetic_events", "\nSynthetic events:\n"},
 };
 
 static const struct {
@@ -355,6 +340,7 @@ static void show_target(const struct tracefs *fs, const struct stat_options *o,
 
 static int show(const struct stat_options *o)
 {
+	struct spur_error err = {0};
 	struct targets targets;
 	struct tracefs fs;
 	struct buf out;
@@ -379,29 +365,26 @@ static int show(const struct stat_options *o)
 	rc = cli_write(out.data, out.len);
 	buf_free(&out);
 	live_targets_free(&targets);
-	return cli_result(rc, "standard output", &(struct spur_error){0});
+	return cli_result(rc, "standard output", &err);
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct stat_options o = {0};
-	int others = opts_parse(&command_stat, &o, argc, argv), status = SPUR_USAGE;
+	return show(options);
+}
 
-	if (others == -ECANCELED)
-		status = SPUR_OK;
-	else if (others > 0)
-		cli_error("stat takes no arguments; an instance is named with -B");
-	else if (others == 0)
-		status = show(&o);
-	vec_free(&o.picks);
-	return status;
+static void release(void *options)
+{
+	vec_free(&((struct stat_options *)options)->picks);
 }
 
 const struct command command_stat = {
 	.name = "stat",
 	.summary = "show what tracing is set to do",
 	.usage = "[-B NAME]... [-a] [-t] [-o]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct stat_options),
 	.run = run,
+	.release = release,
+	.takes_nothing = LIVE_TAKES_NOTHING,
 };

@@ -3,13 +3,9 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
 #include "base/safe.h"
 #include "cli/live.h"
 #include "cli/record.h"
@@ -89,8 +85,7 @@ struct stream_options {
 
 static const struct opt stream_opts[] = {
 	{0, NULL, OPT_GROUP, NULL, "How long"},
-	{0, "duration", OPT_CALL, "TIME", "end after this time", AT(live.session.duration),
-	 opt_set_duration},
+	{0, "duration", OPT_DURATION, "TIME", "end after this time", AT(live.session.duration)},
 	{0, "head", OPT_NUMBER, "N", "end after N events", AT(head)},
 	{0, "user", OPT_STRING, "USER", "run the command as this user", AT(live.session.user)},
 
@@ -106,8 +101,7 @@ static const struct opt stream_opts[] = {
 	{0, "csv", OPT_FLAG, NULL, "comma-separated values", AT(csv)},
 	{0, "fields", OPT_STRING, "LIST",
 	 "only these columns: ts, time, cpu, pid, comm, …, or fields", AT(fields)},
-	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
-	 .values = "auto always never"},
+	CLI_COLOUR_OPTION(AT(colour)),
 	{0, "ts-diff", OPT_FLAG, NULL, "show the time since the previous line",
 	 AT(live.format.ts_diff)},
 	{0, "date", OPT_FLAG, NULL, "times of day, in seconds since 1970",
@@ -118,8 +112,7 @@ static const struct opt stream_opts[] = {
 	 AT(compat), .values = "3.4 3.1"},
 	{0, "stderr", OPT_FLAG, NULL, "show it on standard error", AT(to_stderr)},
 	{'q', "quiet", OPT_FLAG, NULL, "do not report lost events at the end", AT(quiet)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "does nothing; accepted because trace-cmd has it", 0,
-	 opt_ignore},
+	{0, "verbose", OPT_IGNORED, "[LEVEL]", "does nothing; accepted because trace-cmd has it"},
 };
 
 /* ---- the command ---- */
@@ -132,22 +125,17 @@ static int check(struct stream_options *o, int others, char **argv)
 	if (status == SPUR_OK)
 		status = tracing_anything(&o->tracing);
 	if (status == SPUR_OK)
-		status = tracing_command(&o->tracing, &l->session, others, argv);
+		status = tracing_session(&o->tracing, &l->session, others, argv);
 	if (status != SPUR_OK)
 		return status;
-	if (o->json && o->csv) {
-		cli_error("--json or --csv, not both");
-		return SPUR_USAGE;
-	}
-	if (o->head < 0) {
-		cli_error("--head: not a number of events");
-		return SPUR_USAGE;
-	}
+	if (o->json && o->csv)
+		return cli_wrong("--json or --csv, not both");
+	if (o->head < 0)
+		return cli_wrong("--head: not a number of events");
 	if (strcmp(o->compat, "3.1") == 0) {
 		l->format.compat = COMPAT_31;
 	} else if (strcmp(o->compat, "3.4") != 0) {
-		cli_error("--compat: 3.4 or 3.1, not '%s'", o->compat);
-		return SPUR_USAGE;
+		return cli_wrong("--compat: 3.4 or 3.1, not '%s'", o->compat);
 	}
 	l->trace.compat = l->format.compat;
 	l->trace.user_plugins = true;
@@ -179,35 +167,35 @@ static int stream(const struct tracefs *fs, struct stream_options *o)
 	if (rc == 0)
 		rc = live_run(fs, &o->tracing.request, l, &res, &err);
 	columns_free(&columns);
-	if (res.last.lost && !o->quiet)
-		fprintf(stderr, "%llu events lost: a larger buffer (-b) would help\n",
-			(unsigned long long)res.last.lost);
+	if (!o->quiet)
+		record_say_lost(&res);
 	return rc < 0 ? cli_result(rc, "the stream", &err) : SPUR_OK;
 }
 
-static int run_stream(int argc, char **argv)
+static int run_stream(void *options, int others, char **argv)
 {
-	struct stream_options o = {.colour = "auto", .compat = "3.4"};
-	int others = opts_parse(&command_stream, &o, argc, argv);
-	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	struct spur_error err = {0};
 	struct tracefs fs;
+	int status = check(options, others, argv);
 
-	if (others >= 0)
-		status = check(&o, others, argv);
-	if (others >= 0 && status == SPUR_OK)
-		status = live_find(&fs, &err) < 0 ? cli_fail(&err) : stream(&fs, &o);
-	tracing_free(&o.tracing);
-	return status;
+	if (status == SPUR_OK)
+		status = live_open(&fs);
+	return status == SPUR_OK ? stream(&fs, options) : status;
+}
+
+static void release(void *options)
+{
+	tracing_free(&((struct stream_options *)options)->tracing);
 }
 
 const struct command command_stream = {
 	.name = "stream",
 	.summary = "print what the kernel does as it happens",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
-	.opts = stream_opts,
-	.nr_opts = ARRAY_SIZE(stream_opts),
+	COMMAND_OPTS(stream_opts),
+	.size = sizeof(struct stream_options),
+	.defaults = &(const struct stream_options){.colour = "auto", .compat = "3.4"},
 	.run = run_stream,
+	.release = release,
 	.shared = tracing_opts,
 	.nr_shared = NR_TRACING_OPTS,
 	.takes_command = true,

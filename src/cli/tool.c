@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/error.h"
 #include "base/num.h"
 #include "base/suggest.h"
 #include "base/vec.h"
@@ -32,11 +31,10 @@ struct tool_command {
 static const struct opt opts[] = {
 	{'p', "pid", OPT_CALL, "PID[,PID...]", "trace only these processes", 0, script_take_pids},
 	{'c', "cmd", OPT_STRING, "COMMAND", "run the command, and end with it", AT(script.command)},
-	{'d', "duration", OPT_CALL, "SECONDS", "end after this time", AT(script.duration),
-	 opt_set_duration},
-	{'i', "input", OPT_STRING, "TRACE", "look at a recording instead of the running kernel",
-	 AT(script.input), NULL, "FILE"},
-	{'o', "output", OPT_STRING, "FILE", "write to a file", AT(script.output), NULL, "FILE"},
+	{'d', "duration", OPT_DURATION, "SECONDS", "end after this time", AT(script.duration)},
+	{'i', "input", OPT_FILE, "TRACE", "look at a recording instead of the running kernel",
+	 AT(script.input)},
+	{'o', "output", OPT_FILE, "FILE", "write to a file", AT(script.output)},
 	{'f', "format", OPT_STRING, "FORMAT", "text or json", AT(script.format), NULL, "text json"},
 	{'B', "buffer", OPT_STRING, "MODE", "when output is written: none, line or full",
 	 AT(script.buffering), NULL, "none line full"},
@@ -70,11 +68,8 @@ static int no_tool(const char *name)
 
 	for (const struct tool *t = tools; t->name; t++)
 		suggest_try(&s, t->name);
-	if (suggest_best(&s))
-		cli_error("there is no tool '%s'; did you mean '%s'?", name, suggest_best(&s));
-	else
-		cli_error("there is no tool '%s'; 'spur tool' lists them", name);
-	return SPUR_USAGE;
+	return cli_wrong("there is no tool '%s'%s", name,
+			 suggest_hint_or(&s, "; 'spur tool' lists them"));
 }
 
 /* ---- their options ---- */
@@ -245,28 +240,31 @@ static int run_named(struct tool_command *c, int argc, char **argv)
 	return status;
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct tool_command c = {0};
-	int others, status = SPUR_USAGE;
+	struct tool_command *c = options;
+	int status;
 
-	arena_init(&c.arena, TEXT_LIMIT);
-	others = opts_parse(&command_tool, &c, argc, argv);
-	if (others == -ECANCELED || (others >= 0 && (c.list || !others)))
-		status = others < 0 ? SPUR_OK : list_tools();
-	else if (others > 0)
-		status = run_named(&c, others, argv);
-	script_command_free(&c.script);
-	arena_free(&c.arena);
+	if (c->list || !others)
+		return list_tools();
+	arena_init(&c->arena, TEXT_LIMIT);
+	status = run_named(c, others, argv);
+	arena_free(&c->arena);
 	return status;
+}
+
+static void release(void *options)
+{
+	script_command_free(&((struct tool_command *)options)->script);
 }
 
 const struct command command_tool = {
 	.name = "tool",
 	.summary = "answer an everyday question with a built-in script",
 	.usage = "[OPTION...] NAME [OPTION...]; without a NAME, lists them",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct tool_command),
 	.run = run,
+	.release = release,
 	.takes_command = true,
 };

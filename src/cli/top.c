@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur top`: the first screen about a recording: who ran, who waited, what interrupted. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +19,7 @@ struct top_command {
 };
 
 #define AT(field) offsetof(struct top_command, field)
+#define NOT_GIVEN INT64_MIN
 
 static const struct opt opts[] = {
 	{'s', "sort", OPT_STRING, "COLUMN", "tasks with most of this first (running)", AT(sort),
@@ -31,8 +31,7 @@ static const struct opt opts[] = {
 	{0, "json", OPT_FLAG, NULL, "as JSON: tasks, cpus and irqs, times in nanoseconds",
 	 AT(json)},
 	{0, "csv", OPT_FLAG, NULL, "the tasks as CSV, times in nanoseconds", AT(csv)},
-	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
-	 .values = "auto always never"},
+	CLI_COLOUR_OPTION(AT(colour)),
 };
 
 /* ---- columns ---- */
@@ -81,14 +80,12 @@ static int64_t sum_of(const struct top_sums *s, const struct sum_column *c)
 
 static void put_amount(struct grid *g, const struct top *top, enum unit unit, int64_t value)
 {
-	char text[40];
-
 	if (unit == NUMBER || (unit == TIME && value && top->ticks))
 		grid_number(g, value);
 	else if (unit == BYTES)
-		grid_shown(g, amount_bytes(text, sizeof(text), (uint64_t)value), value);
+		grid_shown(g, amount_bytes((uint64_t)value).text, value);
 	else if (value)
-		grid_shown(g, amount_time(text, sizeof(text), (uint64_t)value), value);
+		grid_shown(g, amount_time((uint64_t)value).text, value);
 	else
 		grid_shown(g, "-", 0);
 }
@@ -158,11 +155,9 @@ static const struct sum_column *find_sum(const char *name)
 		suggest_try(&near, sums[i].column.name);
 	}
 	cli_error("--sort: there is no column '%s'%s", name,
-		  suggest_best(&near)
-			  ? suggest_hint(&near)
-			  : ": running, runnable, blocked, sleeping, unknown, "
-			    "switches, migrations, wakeups, worst, syscalls, syscall_time, "
-			    "requests or bytes");
+		  suggest_hint_or(&near, ": running, runnable, blocked, sleeping, unknown, "
+					 "switches, migrations, wakeups, worst, syscalls, "
+					 "syscall_time, requests or bytes"));
 	return NULL;
 }
 
@@ -271,11 +266,6 @@ static void show_json(const struct top_command *o, const struct top *top, struct
 
 /* ---- the command ---- */
 
-static bool is_wanted(void *range, int64_t pid, const char *comm)
-{
-	return range_task(range, pid, comm);
-}
-
 /* For a damaged file, the message about the damage is enough. */
 static void say_what_is_missing(const struct top_command *o, const struct spur_trace *t,
 				const struct top *top)
@@ -334,7 +324,7 @@ static int put_all(const struct top_command *o, const struct top *top, bool stop
 
 static int show(struct top_command *o, const struct sum_column *sort, struct spur_trace *t)
 {
-	struct top_options opt = {.wanted = is_wanted, .arg = &o->range};
+	struct top_options opt = {.wanted = range_task, .arg = &o->range};
 	struct spur_error err = {0};
 	struct top top = {0};
 	int rc = range_walk(&o->range, &opt.walk, &err), status;
@@ -359,43 +349,36 @@ static int show(struct top_command *o, const struct sum_column *sort, struct spu
 	return status == SPUR_OK && stopped ? 128 + cli_stop : status;
 }
 
-static bool check(struct top_command *o)
+static int run(void *options, int others, char **argv)
 {
-	if (o->rows < 0)
-		cli_error("-n is a number from 0 on, 0: all");
-	else if (o->json && o->csv)
-		cli_error("--json or --csv, not both");
-	else
-		return cli_colour(o->colour, &o->use_colour);
-	return false;
-}
-
-static int run(int argc, char **argv)
-{
-	struct top_command o = {
-		.sort = "running", .colour = "auto", .rows = cli_on_terminal() ? 20 : 0};
-	int others = opts_parse(&command_top, &o, argc, argv), status = SPUR_USAGE;
-	const struct sum_column *sort = others < 0 ? NULL : find_sum(o.sort);
+	struct top_command *o = options;
+	const struct sum_column *sort = find_sum(o->sort);
 	struct spur_trace *t;
+	int status;
 
-	if (others == -ECANCELED)
-		return SPUR_OK;
-	if (others >= 0 && sort && check(&o)) {
-		t = onefile_open(&command_top, o.range.input, others, argv, &status);
-		if (t)
-			status = onefile_close(t, show(&o, sort, t));
-	}
-	range_free(&o.range);
-	return status;
+	if (!sort)
+		return SPUR_USAGE;
+	if (o->rows == NOT_GIVEN)
+		o->rows = cli_on_terminal() ? 20 : 0;
+	if (o->rows < 0)
+		return cli_wrong("-n is a number from 0 on, 0: all");
+	if (o->json && o->csv)
+		return cli_wrong("--json or --csv, not both");
+	if (!cli_colour(o->colour, &o->use_colour))
+		return SPUR_USAGE;
+	t = onefile_open(&command_top, o->range.input, others, argv, &status);
+	return t ? onefile_close(t, show(o, sort, t)) : status;
 }
 
 const struct command command_top = {
 	.name = "top",
 	.summary = "sum up who ran, who waited and what interrupted",
 	.usage = "[options] [FILE]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
 	.shared = range_opts,
 	.nr_shared = RANGE_OPTS,
+	.size = sizeof(struct top_command),
+	.defaults =
+		&(const struct top_command){.sort = "running", .colour = "auto", .rows = NOT_GIVEN},
 	.run = run,
 };

@@ -8,13 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "cli/onefile.h"
 #include "stats/chains.h"
-
-#ifndef SPUR_VERSION
-#define SPUR_VERSION "0.0.0"
-#endif
 
 struct hist_options {
 	const char *input;
@@ -22,12 +17,10 @@ struct hist_options {
 	bool all_tasks;
 };
 
-static const struct command hist_command;
-
 #define AT(field) offsetof(struct hist_options, field)
 
 static const struct opt opts[] = {
-	{'i', NULL, OPT_STRING, "FILE", "the file (trace.dat)", AT(input), .values = "FILE"},
+	{'i', NULL, OPT_FILE, "FILE", "the file (trace.dat)", AT(input)},
 	{'P', NULL, OPT_FLAG, NULL, "all tasks together", AT(all_tasks)},
 	{'B', "buffer", OPT_STRING, "NAME", "only this buffer (instance), or \"top\"", AT(buffer)},
 };
@@ -87,29 +80,25 @@ int cli_show_chains(struct spur_trace *t, const char *buffer, bool all_tasks)
 	return rc == -EINVAL ? SPUR_USAGE : cli_result(rc, "following calls", &err);
 }
 
-static int run_hist(int argc, char **argv)
-{
-	struct hist_options o = {0};
-	int others = opts_parse(&hist_command, &o, argc, argv);
-	struct spur_trace *t;
-	int status;
-
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	t = onefile_open(&hist_command, o.input, others, argv, &status);
-	if (!t)
-		return status;
-	return onefile_close(t, cli_show_chains(t, o.buffer, o.all_tasks));
-}
+static int run_hist(void *options, int others, char **argv);
 
 static const struct command hist_command = {
 	.name = "hist",
 	.summary = "show chains of calls and how often they came",
 	.usage = "[options] [FILE]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct hist_options),
 	.run = run_hist,
 };
+
+static int run_hist(void *options, int others, char **argv)
+{
+	const struct hist_options *o = options;
+	int status;
+	struct spur_trace *t = onefile_open(&hist_command, o->input, others, argv, &status);
+
+	return t ? onefile_close(t, cli_show_chains(t, o->buffer, o->all_tasks)) : status;
+}
 
 /* ---- the other commands ---- */
 
@@ -119,15 +108,13 @@ static int run_forced(const struct command *cmd, int argc, char **argv)
 	char **more = calloc((size_t)argc + 2, sizeof(*more));
 	int status;
 
-	if (!more) {
-		cli_error("out of memory");
-		return SPUR_ENVIRONMENT;
-	}
+	if (!more)
+		return cli_refused("out of memory");
 	more[0] = argv[0];
 	more[1] = force;
 	for (int i = 1; i < argc; i++)
 		more[i + 1] = argv[i];
-	status = cmd->run(argc + 1, more);
+	status = command_run(cmd, argc + 1, more);
 	free(more);
 	return status;
 }
@@ -149,11 +136,9 @@ int cli_as_trace_cmd(int argc, char **argv)
 		return run_forced(cli_command(argv[1]), argc - 1, argv + 1);
 	/* spur has a different command of this name. */
 	if (strcmp(argv[1], "hist") == 0)
-		return run_hist(argc - 1, argv + 1);
+		return command_run(&hist_command, argc - 1, argv + 1);
 	cmd = cli_command(argv[1]);
-	if (!cmd) {
-		cli_error("trace-cmd's command '%s' is not part of this version", argv[1]);
-		return SPUR_USAGE;
-	}
-	return cmd->run(argc - 1, argv + 1);
+	if (!cmd)
+		return cli_wrong("trace-cmd's command '%s' is not part of this version", argv[1]);
+	return command_run(cmd, argc - 1, argv + 1);
 }

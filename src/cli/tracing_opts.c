@@ -13,13 +13,6 @@
 
 #define AT(field) offsetof(struct tracing_options, field)
 
-static int take_kilobytes(const struct opt *opt, const char *arg, uint64_t *to)
-{
-	if (!parse_kilobytes(arg, to) || !*to)
-		return opt_error(opt, "'%s' is no number of kilobytes", arg);
-	return 0;
-}
-
 /* ---- events ---- */
 
 static int add_event(struct tracing_options *w, const struct opt *opt, enum request_event_kind kind,
@@ -123,7 +116,7 @@ static int take_trigger(void *options, const struct opt *opt, const char *arg)
 	if (!n)
 		return no_events(opt);
 	for (; n--; e++)
-		if (!request_add_name(&e->triggers, arg))
+		if (!string_refs_add(&e->triggers, arg))
 			return -ENOMEM;
 	return 0;
 }
@@ -142,95 +135,61 @@ static int take_buffer(void *options, const struct opt *opt, const char *arg)
 	/* A -v that was not about events is about the instance. */
 	if (w->exclude && !w->excludes) {
 		w->exclude = false;
-		return request_add_name(&w->removed, arg) ? 0 : -ENOMEM;
+		return string_refs_add(&w->removed, arg) ? 0 : -ENOMEM;
 	}
 	w->exclude = w->excludes = false;
 	return request_add_buffer(&w->request, arg) ? 0 : -ENOMEM;
 }
 
-/* Where a text of the current buffer goes. */
-static int set_text(void *options, const struct opt *opt, const char *arg, size_t field)
+/* A field of the current buffer, whose offset the option has; NULL without memory. */
+static void *buffer_field(void *options, const struct opt *opt)
 {
 	struct tracing_options *w = options;
 	struct request_buffer *b = request_buffer(&w->request);
 
-	if (!b)
+	return b ? (char *)b + opt->offset : NULL;
+}
+
+static int set_text(void *options, const struct opt *opt, const char *arg)
+{
+	const char **field = buffer_field(options, opt);
+
+	if (!field)
 		return -ENOMEM;
-	*(const char **)(void *)((char *)b + field) = arg;
+	*field = arg;
 	return 0;
 }
 
-static int take_tracer(void *options, const struct opt *opt, const char *arg)
-{
-	return set_text(options, opt, arg, offsetof(struct request_buffer, tracer));
-}
-
-static int take_clock(void *options, const struct opt *opt, const char *arg)
-{
-	return set_text(options, opt, arg, offsetof(struct request_buffer, clock));
-}
-
-static int take_cpumask(void *options, const struct opt *opt, const char *arg)
+static int set_cpumask(void *options, const struct opt *opt, const char *arg)
 {
 	if (strcmp(arg, "-1") != 0 && arg[strspn(arg, "0123456789abcdefABCDEF,")])
 		return opt_error(opt, "'%s' is no mask of CPUs: hexadecimal, 3 is CPU 0 and 1",
 				 arg);
 	/* A new buffer has all CPUs. */
-	return set_text(options, opt, strcmp(arg, "-1") == 0 ? NULL : arg,
-			offsetof(struct request_buffer, cpumask));
+	return set_text(options, opt, strcmp(arg, "-1") == 0 ? NULL : arg);
 }
 
-static int take_size(void *options, const struct opt *opt, const char *arg)
+static int set_kilobytes(void *options, const struct opt *opt, const char *arg)
 {
-	struct tracing_options *w = options;
-	struct request_buffer *b = request_buffer(&w->request);
+	uint64_t *field = buffer_field(options, opt);
 
-	return b ? take_kilobytes(opt, arg, &b->size_kb) : -ENOMEM;
-}
-
-static int take_page_size(void *options, const struct opt *opt, const char *arg)
-{
-	struct tracing_options *w = options;
-	struct request_buffer *b = request_buffer(&w->request);
-
-	return b ? take_kilobytes(opt, arg, &b->page_kb) : -ENOMEM;
-}
-
-/* Where a name goes into a list of the current buffer. */
-static int add_name(void *options, const struct opt *opt, const char *arg, size_t field)
-{
-	struct tracing_options *w = options;
-	struct request_buffer *b = request_buffer(&w->request);
-
-	if (!b)
+	if (!field)
 		return -ENOMEM;
-	return request_add_name((struct request_names *)(void *)((char *)b + field), arg) ? 0
-											  : -ENOMEM;
+	if (!parse_kilobytes(arg, field) || !*field)
+		return opt_error(opt, "'%s' is no number of kilobytes", arg);
+	return 0;
 }
 
-static int take_function(void *options, const struct opt *opt, const char *arg)
+static int add_name(void *options, const struct opt *opt, const char *arg)
 {
-	return add_name(options, opt, arg, offsetof(struct request_buffer, functions));
+	struct string_refs *field = buffer_field(options, opt);
+
+	return field && string_refs_add(field, arg) ? 0 : -ENOMEM;
 }
 
-static int take_graph(void *options, const struct opt *opt, const char *arg)
+static int add_stacktrace(void *options, const struct opt *opt, const char *arg)
 {
-	return add_name(options, opt, arg, offsetof(struct request_buffer, graph));
-}
-
-static int take_hidden(void *options, const struct opt *opt, const char *arg)
-{
-	return add_name(options, opt, arg, offsetof(struct request_buffer, hidden));
-}
-
-static int take_option(void *options, const struct opt *opt, const char *arg)
-{
-	return add_name(options, opt, arg, offsetof(struct request_buffer, options));
-}
-
-static int take_stacks(void *options, const struct opt *opt, const char *arg)
-{
-	return take_option(options, opt, "stacktrace");
+	return add_name(options, opt, "stacktrace");
 }
 
 /* ---- tasks ---- */
@@ -268,7 +227,8 @@ static int take_thresh(void *options, const struct opt *opt, const char *arg)
 	return 0;
 }
 
-#define REQ(field) AT(request.field)
+#define REQ(field)    AT(request.field)
+#define BUFFER(field) offsetof(struct request_buffer, field)
 
 const struct opt tracing_opts[] = {
 	{0, NULL, OPT_GROUP, NULL, "Which events"},
@@ -281,7 +241,8 @@ const struct opt tracing_opts[] = {
 	{'i', NULL, OPT_FLAG, NULL, "ignore events that do not exist", REQ(ignore_missing)},
 	{0, "preset", OPT_CALL, "NAME", "a group of events: sched, irq, block, …", 0, take_preset,
 	 .values = "sched irq block net syscall rt boot"},
-	{'T', NULL, OPT_CALL, NULL, "a stack trace with every event", 0, take_stacks},
+	{'T', NULL, OPT_CALL, NULL, "a stack trace with every event", BUFFER(options),
+	 add_stacktrace},
 
 	{0, NULL, OPT_GROUP, NULL, "Probes, for the time of the recording"},
 	{0, "kprobe", OPT_CALL, "PROBE", "a function of the kernel: 'vfs_read count=%dx'", 0,
@@ -297,12 +258,13 @@ const struct opt tracing_opts[] = {
 	 take_synth},
 
 	{0, NULL, OPT_GROUP, NULL, "Tracers"},
-	{'p', NULL, OPT_CALL, "TRACER", "function, function_graph, …: 'spur list -t'", 0,
-	 take_tracer},
-	{'l', NULL, OPT_CALL, "FUNCTION", "trace only this function; globs, ^regex$", 0,
-	 take_function},
-	{'g', NULL, OPT_CALL, "FUNCTION", "graph this function and what it calls", 0, take_graph},
-	{'n', NULL, OPT_CALL, "FUNCTION", "do not trace this function", 0, take_hidden},
+	{'p', NULL, OPT_CALL, "TRACER", "function, function_graph, …: 'spur list -t'",
+	 BUFFER(tracer), set_text},
+	{'l', NULL, OPT_CALL, "FUNCTION", "trace only this function; globs, ^regex$",
+	 BUFFER(functions), add_name},
+	{'g', NULL, OPT_CALL, "FUNCTION", "graph this function and what it calls", BUFFER(graph),
+	 add_name},
+	{'n', NULL, OPT_CALL, "FUNCTION", "do not trace this function", BUFFER(hidden), add_name},
 	{0, "module", OPT_STRING, "MODULE", "only functions of this module", REQ(module)},
 	{0, "max-graph-depth", OPT_NUMBER, "N", "how deep calls are followed", AT(max_graph_depth)},
 	{0, "thresh", OPT_CALL, "TIME", "only calls that take longer: 100us", 0, take_thresh},
@@ -311,8 +273,8 @@ const struct opt tracing_opts[] = {
 	{'d', NULL, OPT_FLAG, NULL, "turn off function tracing in the tracer", REQ(no_functions)},
 	{'D', NULL, OPT_FLAG, NULL, "turn function tracing off for the whole machine",
 	 REQ(no_functions_anywhere)},
-	{'O', NULL, OPT_CALL, "OPTION", "an option of the tracer; with the prefix 'no': off", 0,
-	 take_option},
+	{'O', NULL, OPT_CALL, "OPTION", "an option of the tracer; with the prefix 'no': off",
+	 BUFFER(options), add_name},
 
 	{0, NULL, OPT_GROUP, NULL, "Whose"},
 	{'F', NULL, OPT_FLAG, NULL, "only what the command does", REQ(only_command)},
@@ -323,10 +285,12 @@ const struct opt tracing_opts[] = {
 	{0, NULL, OPT_GROUP, NULL, "Buffers"},
 	{'B', NULL, OPT_CALL, "NAME", "apply the options after it to this instance", 0,
 	 take_buffer},
-	{'b', NULL, OPT_CALL, "KB", "size of the ring buffer per CPU", 0, take_size},
-	{0, "subbuf-size", OPT_CALL, "KB", "size of its pages", 0, take_page_size},
-	{'C', NULL, OPT_CALL, "CLOCK", "the clock of time stamps: 'spur list -C'", 0, take_clock},
-	{'M', NULL, OPT_CALL, "MASK", "only these CPUs, hexadecimal", 0, take_cpumask},
+	{'b', NULL, OPT_CALL, "KB", "size of the ring buffer per CPU", BUFFER(size_kb),
+	 set_kilobytes},
+	{0, "subbuf-size", OPT_CALL, "KB", "size of its pages", BUFFER(page_kb), set_kilobytes},
+	{'C', NULL, OPT_CALL, "CLOCK", "the clock of time stamps: 'spur list -C'", BUFFER(clock),
+	 set_text},
+	{'M', NULL, OPT_CALL, "MASK", "only these CPUs, hexadecimal", BUFFER(cpumask), set_cpumask},
 	{0, "cmdlines-size", OPT_NUMBER, "N", "how many names of tasks the kernel remembers",
 	 AT(cmdlines)},
 	{0, "top", OPT_FLAG, NULL, "use the kernel's own buffer, not a private one",
@@ -340,46 +304,42 @@ void tracing_note(void *arg, const char *text)
 	cli_error("note: %s", text);
 }
 
-int tracing_command(struct tracing_options *w, struct session_options *s, int others, char **argv)
+int tracing_command(struct tracing_options *w, const char *user, int others, char **argv)
 {
 	struct request *r = &w->request;
 
+	r->command = others ? argv[0] : NULL;
+	if ((r->only_command || user) && !others)
+		return cli_wrong("%s: needs a command", r->only_command ? "-F" : "--user");
+	return SPUR_OK;
+}
+
+int tracing_session(struct tracing_options *w, struct session_options *s, int others, char **argv)
+{
 	s->command = others ? argv : NULL;
 	s->force = w->force;
-	r->command = others ? argv[0] : NULL;
-	if ((!r->only_command && !s->user) || others)
-		return SPUR_OK;
-	cli_error("%s: needs a command", r->only_command ? "-F" : "--user");
-	return SPUR_USAGE;
+	return tracing_command(w, s->user, others, argv);
 }
 
 int tracing_check(struct tracing_options *w)
 {
 	struct request *r = &w->request;
 
-	if (w->max_graph_depth < 0 || w->cmdlines < 0) {
-		cli_error("%s: a number from 0 on",
-			  w->cmdlines < 0 ? "--cmdlines-size" : "--max-graph-depth");
-		return SPUR_USAGE;
-	}
+	if (w->max_graph_depth < 0 || w->cmdlines < 0)
+		return cli_wrong("%s: a number from 0 on",
+				 w->cmdlines < 0 ? "--cmdlines-size" : "--max-graph-depth");
 	r->max_graph_depth = (uint64_t)w->max_graph_depth;
 	r->cmdlines = (uint64_t)w->cmdlines;
-	if (r->children && !r->only_command && !r->pids.n) {
-		cli_error("-c: needs -F or -P");
-		return SPUR_USAGE;
-	}
-	if (w->removed.n && !w->removes) {
-		cli_error("-v -B %s: 'spur set' and 'spur reset' remove instances",
-			  w->removed.at[0]);
-		return SPUR_USAGE;
-	}
+	if (r->children && !r->only_command && !r->pids.n)
+		return cli_wrong("-c: needs -F or -P");
+	if (w->removed.n && !w->removes)
+		return cli_wrong("-v -B %s: 'spur set' and 'spur reset' remove instances",
+				 w->removed.at[0]);
 	for (size_t i = 0; i < r->buffers.n; i++)
 		for (size_t k = 0; k < i; k++)
-			if (strcmp(r->buffers.at[i].name, r->buffers.at[k].name) == 0) {
-				cli_error("-B: there is a buffer '%s' already",
-					  r->buffers.at[i].name);
-				return SPUR_USAGE;
-			}
+			if (strcmp(r->buffers.at[i].name, r->buffers.at[k].name) == 0)
+				return cli_wrong("-B: there is a buffer '%s' already",
+						 r->buffers.at[i].name);
 	return request_buffer(r) ? SPUR_OK : SPUR_ENVIRONMENT;
 }
 
@@ -387,9 +347,8 @@ int tracing_anything(const struct tracing_options *w)
 {
 	if (setup_wants_main(&w->request) || w->request.buffers.n > 1)
 		return SPUR_OK;
-	cli_error("nothing to record: say which events (-e), a tracer (-p), a probe or a "
-		  "--preset; 'spur list' shows what there is");
-	return SPUR_USAGE;
+	return cli_wrong("nothing to record: say which events (-e), a tracer (-p), a probe or a "
+			 "--preset; 'spur list' shows what there is");
 }
 
 /* ---- profiles ---- */
@@ -404,7 +363,7 @@ static bool add_hook_event(struct tracing_options *w, const struct hook_event *e
 	    asprintf(text, "%s%s%s", e->system ? e->system : "", e->system ? ":" : "", e->name) < 0)
 		return false;
 	event = request_add_event(&w->request, WANT_EVENTS, *text);
-	return event && (!stacks || request_add_name(&event->triggers, "stacktrace"));
+	return event && (!stacks || string_refs_add(&event->triggers, "stacktrace"));
 }
 
 static int add_hook(struct tracing_options *w, const char *text)
@@ -417,12 +376,11 @@ static int add_hook(struct tracing_options *w, const char *text)
 	if (add_hook_event(w, &h.start, h.flags && strpbrk(h.flags, "sS")) &&
 	    add_hook_event(w, &h.end, false))
 		return SPUR_OK;
-	cli_error("out of memory");
-	return SPUR_ENVIRONMENT;
+	return cli_refused("out of memory");
 }
 
 int tracing_profile(struct tracing_options *w, const struct tracefs *fs,
-		    const struct request_names *hooks, bool all)
+		    const struct string_refs *hooks, bool all)
 {
 	const bool graph = all && tracefs_lists(fs, "", "available_tracers", "function_graph");
 	int status = SPUR_OK;

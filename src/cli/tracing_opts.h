@@ -19,7 +19,7 @@ struct tracing_options {
 	int64_t max_graph_depth, cmdlines; /* as given; tracing_check() copies them */
 
 	/* Instances that -v says are to be removed, and whether that is what the command does. */
-	struct request_names removed;
+	struct string_refs removed;
 	bool removes;
 
 	/* Texts made for the request. */
@@ -35,8 +35,14 @@ extern const struct opt tracing_opts[NR_TRACING_OPTS];
 /* For session_options.note. */
 void tracing_note(void *arg, const char *text);
 
-/* What follows the options is a command; a status after a message when one is missing. */
-int tracing_command(struct tracing_options *w, struct session_options *s, int others, char **argv);
+/*
+ * What follows the options is a command, which -F and --user need. SPUR_OK, or a status after a
+ * message.
+ */
+int tracing_command(struct tracing_options *w, const char *user, int others, char **argv);
+
+/* The same for a session, which is also told of --force. */
+int tracing_session(struct tracing_options *w, struct session_options *s, int others, char **argv);
 
 /* After the options have been read: whether they make sense. 0, or a status after a message. */
 int tracing_check(struct tracing_options *w);
@@ -49,7 +55,7 @@ int tracing_anything(const struct tracing_options *w);
  * after a message.
  */
 int tracing_profile(struct tracing_options *w, const struct tracefs *fs,
-		    const struct request_names *hooks, bool all);
+		    const struct string_refs *hooks, bool all);
 
 void tracing_free(struct tracing_options *w);
 

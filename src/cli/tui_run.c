@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -359,11 +358,10 @@ static bool shows_utf8(void)
 
 static int open_terminal(struct running *r)
 {
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		cli_error("'spur tui' needs a terminal; 'spur report' prints, 'spur view --svg' "
-			  "draws");
-		return SPUR_ENVIRONMENT;
-	}
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return cli_refused(
+			"'spur tui' needs a terminal; 'spur report' prints, 'spur view --svg' "
+			"draws");
 	if (!cli_colour(r->o->colour, &r->colour))
 		return SPUR_USAGE;
 	r->ascii = !shows_utf8() || r->o->ascii;
@@ -373,25 +371,16 @@ static int open_terminal(struct running *r)
 
 /* ---- which part ---- */
 
-static int read_time(const char *option, const char *text, uint64_t *ts)
-{
-	if (!text || parse_time(text, ts))
-		return SPUR_OK;
-	cli_error("%s: '%s' is not a time", option, text);
-	return SPUR_USAGE;
-}
-
 static int read_range(const struct tui_command *o, uint64_t *since, uint64_t *until)
 {
-	int status = read_time("--since", o->since, since);
+	struct spur_error err = {0};
 
-	if (status == SPUR_OK)
-		status = read_time("--until", o->until, until);
-	if (status == SPUR_OK && o->since && o->until && *until <= *since) {
-		cli_error("--until %s is not after --since %s", o->until, o->since);
-		status = SPUR_USAGE;
-	}
-	return status;
+	if (parse_time_option("--since", o->since, since, &err) < 0 ||
+	    parse_time_option("--until", o->until, until, &err) < 0)
+		return cli_fail(&err);
+	if (o->since && o->until && *until <= *since)
+		return cli_wrong("--until %s is not after --since %s", o->until, o->since);
+	return SPUR_OK;
 }
 
 /* Until it is known whether there is such a time in the files. */
@@ -502,10 +491,8 @@ int tui_run(const struct tui_command *o, const char *const *paths, size_t nr)
 	struct running *r = calloc(1, sizeof(*r));
 	int status;
 
-	if (!r) {
-		cli_error("out of memory");
-		return SPUR_ENVIRONMENT;
-	}
+	if (!r)
+		return cli_refused("out of memory");
 	r->o = o;
 	status = view_setup_open(&r->setup, paths, nr, o->cache, o->no_cache);
 	if (status == SPUR_OK)

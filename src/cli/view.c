@@ -154,8 +154,8 @@ int view_setup_open(struct view_setup *r, const char *const *paths, size_t nr, c
 	*r = (struct view_setup){.paths = paths, .nr = nr};
 	if (nr > VIEW_MOST_FILES) {
 		r->nr = 0;
-		cli_error("no more than %d files can be looked at together", VIEW_MOST_FILES);
-		return SPUR_USAGE;
+		return cli_wrong("no more than %d files can be looked at together",
+				 VIEW_MOST_FILES);
 	}
 	status = open_files(r);
 	if (status != SPUR_OK)
@@ -170,12 +170,10 @@ int view_setup_open(struct view_setup *r, const char *const *paths, size_t nr, c
 static int refuse_temp(int rc)
 {
 	if (rc == -EPERM)
-		cli_error("%s: others could replace what root makes there; set TMPDIR to a folder "
-			  "of root's",
-			  file_temp());
-	else
-		cli_error("%s: %s", file_temp(), strerror(-rc));
-	return SPUR_ENVIRONMENT;
+		return cli_refused("%s: others could replace what root makes there; set TMPDIR to "
+				   "a folder of root's",
+				   file_temp());
+	return cli_refused("%s: %s", file_temp(), strerror(-rc));
 }
 
 int view_setup_scratch(struct view_setup *r)
@@ -327,18 +325,14 @@ static const struct opt opts[] = {
 	{0, "no-open", OPT_FLAG, NULL, "do not open a browser", AT(no_open)},
 	{0, "record", OPT_FLAG, NULL, "the page can record this machine; needs root", AT(record)},
 	{0, "no-record", OPT_CLEAR, NULL, "the page cannot record (the default)", AT(record)},
-	{0, "cache", OPT_STRING, "DIR", "store indexes of files here (~/.cache/spur)", AT(cache),
-	 .values = "FILE"},
+	{0, "cache", OPT_FILE, "DIR", "store indexes of files here (~/.cache/spur)", AT(cache)},
 	{0, "no-cache", OPT_FLAG, NULL, "store no indexes", AT(no_cache)},
 	{0, "threads", OPT_NUMBER, "N", "number of threads (one per CPU)", AT(threads)},
-	{0, "web", OPT_STRING, "DIR", "serve the page from this folder, for working on it", AT(web),
-	 .values = "FILE"},
+	{0, "web", OPT_FILE, "DIR", "serve the page from this folder, for working on it", AT(web)},
 	{.kind = OPT_GROUP, .help = "Pictures, without a browser"},
-	{0, "svg", OPT_STRING, "OUT", "write a picture as SVG, '-' to standard output", AT(svg),
-	 .values = "FILE"},
-	{0, "png", OPT_STRING, "OUT", "write a picture as PNG", AT(png), .values = "FILE"},
-	{0, "html", OPT_STRING, "OUT", "write a page that needs nothing else", AT(html),
-	 .values = "FILE"},
+	{0, "svg", OPT_FILE, "OUT", "write a picture as SVG, '-' to standard output", AT(svg)},
+	{0, "png", OPT_FILE, "OUT", "write a picture as PNG", AT(png)},
+	{0, "html", OPT_FILE, "OUT", "write a page that needs nothing else", AT(html)},
 	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
 	{0, "since", OPT_STRING, "TIME", "from this trace time on: seconds, or with ns, us, ms, s",
 	 AT(since)},
@@ -359,8 +353,7 @@ static const struct opt opts[] = {
 
 int view_serve(const struct view_options *o, const char *const *paths, size_t nr)
 {
-	cli_error("this program was built without libmicrohttpd, which 'spur view' needs");
-	return SPUR_ENVIRONMENT;
+	return cli_refused("this program was built without libmicrohttpd, which 'spur view' needs");
 }
 
 #endif
@@ -394,8 +387,7 @@ static bool ways_fit(const struct view_options *o)
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		if (!rules[i].given || rules[i].fits)
 			continue;
-		cli_error("%s %s", rules[i].option, rules[i].why);
-		return false;
+		return cli_complain("%s %s", rules[i].option, rules[i].why);
 	}
 	return true;
 }
@@ -418,39 +410,35 @@ static int spare_recordings(const struct view_options *o)
 	return status;
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
 	static const char *const usual[] = {"trace.dat"};
-	struct view_options o = {.port = NOT_GIVEN};
-	int others = opts_parse(&command_view, &o, argc, argv);
+	struct view_options *o = options;
 	int status;
 
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	if (!ways_fit(&o))
+	if (!ways_fit(o))
 		return SPUR_USAGE;
-	status = spare_recordings(&o);
+	status = spare_recordings(o);
 	if (status != SPUR_OK)
 		return status;
-	if (o.port == NOT_GIVEN) {
-		o.port = 0;
-		o.usual_port = true;
+	if (o->port == NOT_GIVEN) {
+		o->port = 0;
+		o->usual_port = true;
 	}
-	if (o.port < 0 || o.port > 65535) {
-		cli_error("--port: between 1 and 65535, or 0 for a free one");
+	if (o->port < 0 || o->port > 65535)
+		return cli_wrong("--port: between 1 and 65535, or 0 for a free one");
+	if (o->threads && !cli_threads(&o->threads))
 		return SPUR_USAGE;
-	}
-	if (o.threads && !cli_threads(&o.threads))
-		return SPUR_USAGE;
-	return (o.svg || o.png || o.html ? view_draw : view_serve)(
-		&o, others ? (const char *const *)argv : usual, others ? (size_t)others : 1);
+	return (o->svg || o->png || o->html ? view_draw : view_serve)(
+		o, others ? (const char *const *)argv : usual, others ? (size_t)others : 1);
 }
 
 const struct command command_view = {
 	.name = "view",
 	.summary = "show traces in a browser, or draw them",
 	.usage = "[OPTION...] [FILE...]",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct view_options),
+	.defaults = &(const struct view_options){.port = NOT_GIVEN},
 	.run = run,
 };

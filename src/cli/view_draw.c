@@ -74,13 +74,6 @@ static int wait_for_index(struct drawing *d)
 
 /* ---- which part ---- */
 
-static int read_time(const char *option, const char *text, uint64_t *ts, struct spur_error *err)
-{
-	if (!text || parse_time(text, ts))
-		return 0;
-	return error_set(err, -EINVAL, "%s: '%s' is not a time", option, text);
-}
-
 static bool has_events(const struct view *v)
 {
 	for (size_t i = 0; i < view_nr_files(v); i++)
@@ -98,9 +91,9 @@ static int choose_range(struct drawing *d, struct spur_error *err)
 	if (!has_events(d->view))
 		return error_set(err, -ENODATA, "%s: there are no events in it",
 				 view_file(d->view, 0)->path);
-	rc = read_time("--since", d->o->since, &since, err);
+	rc = parse_time_option("--since", d->o->since, &since, err);
 	if (rc == 0)
-		rc = read_time("--until", d->o->until, &until, err);
+		rc = parse_time_option("--until", d->o->until, &until, err);
 	if (rc < 0)
 		return rc;
 	if (d->o->since && d->o->until && until <= since)
@@ -254,16 +247,14 @@ static bool outputs_fit(const struct view_options *o, const char *const *paths, 
 		for (size_t k = 0; outputs[i] && k < nr; k++) {
 			if (strcmp(outputs[i], "-") == 0 || !is_same(outputs[i], paths[k]))
 				continue;
-			cli_error("%s is an input: name another output", outputs[i]);
-			return false;
+			return cli_complain("%s is an input: name another output", outputs[i]);
 		}
 		for (size_t k = 0; outputs[i] && k < i; k++) {
 			if (!outputs[k] || !is_same(outputs[i], outputs[k]))
 				continue;
-			cli_error(
+			return cli_complain(
 				"--svg, --png and --html need a file each, not %s for two of them",
 				outputs[i]);
-			return false;
 		}
 	}
 	return true;

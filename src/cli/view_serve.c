@@ -317,14 +317,11 @@ static bool can_record(const struct view_options *o)
 {
 	if (!o->record)
 		return true;
-	if (o->bind && !login_loopback(o->bind)) {
-		cli_error("--record: not with --bind %s, where others could record", o->bind);
-		return false;
-	}
-	if (geteuid() != 0) {
-		cli_error("--record: needs root");
-		return false;
-	}
+	if (o->bind && !login_loopback(o->bind))
+		return cli_complain("--record: not with --bind %s, where others could record",
+				    o->bind);
+	if (geteuid() != 0)
+		return cli_complain("--record: needs root");
 	return true;
 }
 
@@ -496,10 +493,8 @@ int view_serve(const struct view_options *o, const char *const *paths, size_t nr
 	int status;
 
 	s = calloc(1, sizeof(*s));
-	if (!s) {
-		cli_error("out of memory");
-		return SPUR_ENVIRONMENT;
-	}
+	if (!s)
+		return cli_refused("out of memory");
 	s->o = o;
 	s->signals = -1;
 	status = view_setup_open(&s->setup, paths, nr, o->cache, o->no_cache);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur why`: why a task waited. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/array.h"
 #include "base/vec.h"
 #include "cli/onefile.h"
 #include "stats/why.h"
@@ -32,7 +31,7 @@ struct questions {
 #define AT(field) offsetof(struct why_command, field)
 
 static const struct opt opts[] = {
-	{'i', NULL, OPT_STRING, "FILE", "the file (trace.dat)", AT(input), .values = "FILE"},
+	{'i', NULL, OPT_FILE, "FILE", "the file (trace.dat)", AT(input)},
 	{'B', "buffer", OPT_STRING, "NAME", "read this buffer; \"top\" is the top buffer",
 	 AT(buffer)},
 	{0, "json", OPT_FLAG, NULL, "one JSON object per line", AT(json)},
@@ -76,10 +75,9 @@ static bool take_question(struct questions *q, const char *text)
 	a->task = strndup(text, (size_t)(at - text));
 	if (!a->task)
 		return false;
-	if (!*a->task || !parse_time(a->time, &a->ns)) {
-		cli_error("'%s' is not TASK@TIME: 'bash@12.345678', '1234@12345678ns'", text);
-		return false;
-	}
+	if (!*a->task || !parse_time(a->time, &a->ns))
+		return cli_complain("'%s' is not TASK@TIME: 'bash@12.345678', '1234@12345678ns'",
+				    text);
 	a->tolerance = tolerance_of(a->time);
 	return true;
 }
@@ -95,7 +93,7 @@ static int take_arguments(struct questions *q, int others, char **argv)
 	for (int i = 0; i < others; i++) {
 		const char *at = strrchr(argv[i], '@');
 
-		if (!at || strchr(at, '/'))
+		if (!at || strchr(at, '/') || access(argv[i], F_OK) == 0)
 			argv[files++] = argv[i];
 		else if (!take_question(q, argv[i]))
 			return -1;
@@ -201,22 +199,19 @@ static int answer_all(const struct why_command *o, const struct questions *q, st
 	return status == SPUR_OK && cli_stop ? 128 + cli_stop : status;
 }
 
-static int run(int argc, char **argv)
+static int run(void *options, int others, char **argv)
 {
-	struct why_command o = {0};
+	const struct why_command *o = options;
 	struct questions q = {0};
-	int others = opts_parse(&command_why, &o, argc, argv), status = SPUR_USAGE, files;
+	int files = take_arguments(&q, others, argv), status = SPUR_USAGE;
 	struct spur_trace *t = NULL;
 
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	files = take_arguments(&q, others, argv);
 	if (files >= 0)
-		t = onefile_open(&command_why, o.input, files, argv, &status);
-	if (t && o.buffer && !onefile_buffer(t, o.buffer))
+		t = onefile_open(&command_why, o->input, files, argv, &status);
+	if (t && o->buffer && !onefile_buffer(t, o->buffer))
 		status = onefile_close(t, SPUR_USAGE);
 	else if (t)
-		status = onefile_close(t, answer_all(&o, &q, t));
+		status = onefile_close(t, answer_all(o, &q, t));
 	free_questions(&q);
 	return status;
 }
@@ -225,7 +220,7 @@ const struct command command_why = {
 	.name = "why",
 	.summary = "show why a task waited: who had its CPU, or what woke it",
 	.usage = "[options] [FILE] TASK@TIME...",
-	.opts = opts,
-	.nr_opts = ARRAY_SIZE(opts),
+	COMMAND_OPTS(opts),
+	.size = sizeof(struct why_command),
 	.run = run,
 };

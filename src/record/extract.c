@@ -53,8 +53,7 @@ static int pause_buffers(struct session *s, struct spur_error *err)
 	return rc;
 }
 
-static int set_options(struct session *s, const struct request_names *options,
-		       struct spur_error *err)
+static int set_options(struct session *s, const struct string_refs *options, struct spur_error *err)
 {
 	int rc = 0;
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 
 struct request_buffer *request_add_buffer(struct request *r, const char *name)
@@ -35,16 +36,7 @@ struct request_event *request_add_event(struct request *r, enum request_event_ki
 	return e;
 }
 
-bool request_add_name(struct request_names *names, const char *name)
-{
-	const char **slot = vec_push(names);
-
-	if (slot)
-		*slot = name;
-	return slot;
-}
-
-/* What people look at together. Events a kernel does not have are left out. */
+/* Presets: events that are useful together. Events that the kernel does not have are left out. */
 static const struct {
 	const char *name;
 	const char *events[16];
@@ -66,7 +58,7 @@ static const struct {
 	  "clk:clk_enable", "gpio"}},
 };
 
-#define NR_PRESETS (sizeof(presets) / sizeof(presets[0]))
+#define NR_PRESETS ARRAY_SIZE(presets)
 
 const char *request_presets(void)
 {
@@ -118,14 +110,14 @@ int request_add_profile(struct request *r, bool graph)
 		b->tracer = "function_graph";
 		r->max_graph_depth = r->max_graph_depth ? r->max_graph_depth : 1;
 	}
-	for (size_t i = 0; i < sizeof(profile_events) / sizeof(profile_events[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(profile_events); i++) {
 		struct request_event *e =
 			request_add_event(r, WANT_EVENTS, profile_events[i].event);
 
 		if (!e)
 			return -ENOMEM;
 		e->may_lack = true;
-		if (profile_events[i].stacks && !request_add_name(&e->triggers, "stacktrace"))
+		if (profile_events[i].stacks && !string_refs_add(&e->triggers, "stacktrace"))
 			return -ENOMEM;
 	}
 	return 0;

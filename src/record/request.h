@@ -18,12 +18,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/strings.h"
 #include "probe/probe.h"
-
-struct request_names {
-	const char **at;
-	size_t n, cap;
-};
 
 enum request_event_kind {
 	WANT_EVENTS, /* `text` says which: "sched", "sched_switch", "syscall:openat", globs */
@@ -36,9 +32,9 @@ struct request_event {
 	enum probe_kind probe;
 	const char *text;
 	const char *filter; /* or NULL */
-	struct request_names triggers;
-	bool exclude;  /* not these, of those that others select; triggers are set all the same */
-	bool may_lack; /* it does not matter if there are none */
+	struct string_refs triggers;
+	bool exclude;  /* not to be recorded, whatever other entries say; triggers are still set */
+	bool may_lack; /* no error if there are none */
 };
 
 struct request_buffer {
@@ -47,16 +43,16 @@ struct request_buffer {
 		struct request_event *at;
 		size_t n, cap;
 	} events;
-	size_t last;	     /* where the events begin that were added last, by one option */
-	const char *tracer;  /* NULL: none */
-	const char *clock;   /* NULL: as it is */
-	const char *cpumask; /* hexadecimal, or NULL: all */
-	struct request_names functions; /* -l: globs, or regular expressions with ^ or $ */
-	struct request_names graph;	/* -g */
-	struct request_names hidden;	/* -n */
-	struct request_names options;	/* "stacktrace", "nograph-time" */
-	uint64_t size_kb;		/* per CPU; 0: as it is */
-	uint64_t page_kb;		/* of sub-buffers; 0: as it is */
+	size_t last;		      /* index of the first event that the last option has added */
+	const char *tracer;	      /* NULL: none */
+	const char *clock;	      /* NULL: as it is */
+	const char *cpumask;	      /* hexadecimal, or NULL: all */
+	struct string_refs functions; /* -l: globs, or regular expressions with ^ or $ */
+	struct string_refs graph;     /* -g */
+	struct string_refs hidden;    /* -n */
+	struct string_refs options;   /* "stacktrace", "nograph-time" */
+	uint64_t size_kb;	      /* per CPU; 0: as it is */
+	uint64_t page_kb;	      /* of sub-buffers; 0: as it is */
 };
 
 struct request {
@@ -97,8 +93,6 @@ struct request_buffer *request_add_buffer(struct request *r, const char *name);
 /* Adds events to the last buffer. */
 struct request_event *request_add_event(struct request *r, enum request_event_kind kind,
 					const char *text);
-
-bool request_add_name(struct request_names *names, const char *name);
 
 /*
  * Adds the events and settings of a preset ("sched", "irq", …) to the last buffer. -ENOENT when

@@ -18,7 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "record/session_state.h"
 #include "record/side.h"
@@ -26,10 +28,7 @@
 
 uint64_t session_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return clock_now_ns(CLOCK_MONOTONIC);
 }
 
 /* Turns all buffers on or off. */
@@ -234,8 +233,8 @@ static int save_and_go_on(struct session *s, struct spur_error *err)
 	return session_switch(s, true, err);
 }
 
-/* How long nothing needs to be looked at. */
-static uint64_t patience(const struct session *s, uint64_t now)
+/* How long the session may sleep. */
+static uint64_t time_until_due(const struct session *s, uint64_t now)
 {
 	uint64_t ns = STATUS_NS;
 
@@ -257,8 +256,8 @@ static uint64_t patience(const struct session *s, uint64_t now)
 	return ns;
 }
 
-/* What is due at this moment: 0 to go on, 1 to end, or a negative errno. */
-static int look_around(struct session *s, uint64_t now, struct spur_error *err)
+/* Does what is due now: 0 to continue, 1 to end, or a negative errno. */
+static int do_due_work(struct session *s, uint64_t now, struct spur_error *err)
 {
 	int rc;
 
@@ -305,7 +304,7 @@ static int session_wait(struct session *s, struct spur_error *err)
 		int rc;
 
 		/* Rounded up: waking a moment early means waking twice. */
-		poll(fds, sizeof(fds) / sizeof(fds[0]), (int)(patience(s, now) / 1000000 + 1));
+		poll(fds, ARRAY_SIZE(fds), (int)(time_until_due(s, now) / 1000000 + 1));
 		if (fds[0].revents) {
 			command_signal(&s->command, SIGTERM);
 			return 0;
@@ -328,7 +327,7 @@ static int session_wait(struct session *s, struct spur_error *err)
 			rc = s->round(s, err);
 		now = session_now();
 		if (rc == 0)
-			rc = look_around(s, now, err);
+			rc = do_due_work(s, now, err);
 		if (rc != 0)
 			return rc < 0 ? rc : 0;
 		if (s->opt->status && now - told >= STATUS_NS) {
@@ -607,7 +606,7 @@ static int end(struct session *s, int rc, struct spur_error *err)
 		session_drop_file(s);
 	} else if (s->out) {
 		int ended = session_end_recorder(s, err);
-		int closed = session_close_file(s, err);
+		int closed = session_close_file(s, rc || ended ? NULL : err);
 
 		rc = rc ? rc : ended ? ended : closed;
 		if (s->opt->limit && (rc == 0 || rc == -ENODATA)) {

@@ -85,13 +85,13 @@ int session_show(const struct tracefs *fs, const struct request *r,
 
 struct extract_options {
 	const char *output;
-	struct dat_out_options file;	/* version and compression */
-	bool top;			/* the top-level buffer, … */
-	struct request_names instances; /* … and these */
-	bool snapshot;			/* the buffers' snapshots instead of themselves */
-	bool date;			/* with what is needed to show the time of day */
+	struct dat_out_options file;  /* version and compression */
+	bool top;		      /* the top-level buffer, … */
+	struct string_refs instances; /* … and these */
+	bool snapshot;		      /* the buffers' snapshots instead of themselves */
+	bool date;		      /* with what is needed to show the time of day */
 	const char *tracer; /* one whose result is a text: that instead of events; or NULL */
-	struct request_names options; /* how the text is to look; for the time of reading it */
+	struct string_refs options; /* how the text is to look; for the time of reading it */
 };
 
 /*

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/vec.h"
@@ -56,9 +57,9 @@ setup_text(struct maker *m, const char *fmt, ...)
 	return n < 0 || (size_t)n >= sizeof(text) ? NULL : arena_strdup(&m->s->plan.arena, text);
 }
 
-/* One step; -ENOMEM after error_set(). */
-static int setup_step(struct maker *m, enum plan_step_kind kind, const char *instance, const char *file,
-		      const char *text)
+/* Adds a step; 0 or -ENOMEM with an error set. */
+static int setup_step(struct maker *m, enum plan_step_kind kind, const char *instance,
+		      const char *file, const char *text)
 {
 	return plan_add(&m->s->plan, kind, instance, file, text) ? 0 : setup_no_memory(m);
 }
@@ -120,7 +121,7 @@ static int add_matching(struct maker *m, const char *re, const char *suffix, str
 
 /* Writes a list of functions to a file; `suffix` limits them to a module. */
 static int set_list(struct maker *m, const char *instance, const char *file,
-		    const struct request_names *names, const char *suffix)
+		    const struct string_refs *names, const char *suffix)
 {
 	struct buf lines;
 	int rc = 0;
@@ -146,8 +147,8 @@ static int set_list(struct maker *m, const char *instance, const char *file,
 static int setup_functions(struct maker *m, const struct request_buffer *b, const char *instance)
 {
 	const char *everything[] = {""}, *suffix = "";
-	struct request_names all = {.at = everything, .n = 1};
-	const struct request_names *functions = &b->functions;
+	struct string_refs all = {.at = everything, .n = 1};
+	const struct string_refs *functions = &b->functions;
 	int rc;
 
 	if (m->r->module) {
@@ -307,7 +308,7 @@ static int need_target(struct maker *m, const char *trigger)
 	static const char *const words[] = {"enable_event:", "enable_hist:"};
 	char system[128], name[128];
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (strncmp(trigger, words[i], strlen(words[i])) == 0 &&
 		    sscanf(trigger + strlen(words[i]), "%127[^:]:%127[^: ]", system, name) == 2)
 			return need_format(m, system, name);

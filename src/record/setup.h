@@ -69,12 +69,12 @@ int setup_option_file(const struct tracefs *fs, const char *option, char *file, 
 /* ---- settings that stay: `spur start` and `spur set`; all of them are made, or none ---- */
 
 struct start_options {
-	bool additional; /* only what was asked for; nothing is emptied or turned on or off */
-	const struct request_names *remove; /* instances to be removed first, or NULL */
-	char *const *command;		    /* run once all is set, up to a NULL; or NULL */
-	const char *user;		    /* who runs it, NULL: the same */
-	bool leave;			    /* do not wait for its end */
-	/* Told what had to be left out, with a NULL for arg; or NULL. */
+	bool additional; /* only the requested settings; nothing is emptied or turned on or off */
+	const struct string_refs *remove; /* instances to be removed first, or NULL */
+	char *const *command;		  /* run once all is set, up to a NULL; or NULL */
+	const char *user;		  /* who runs it, NULL: the same */
+	bool leave;			  /* do not wait for its end */
+	/* Called, with a NULL for arg, with what was left out; or NULL. */
 	void (*note)(void *arg, const char *text);
 };
 

@@ -12,8 +12,7 @@
 #include "base/vec.h"
 #include "record/command.h"
 
-#define LOOK_MS                                                                                    \
-	20 /* how often to check whether a command has ended, where the kernel does not say so */
+#define LOOK_MS 20 /* how often to check whether a command has ended, if the kernel has no pidfds */
 
 static struct setup_options settings(const struct start_options *opt, pid_t command)
 {
@@ -21,7 +20,7 @@ static struct setup_options settings(const struct start_options *opt, pid_t comm
 		.main = "", .command = command, .for_good = true, .additional = opt->additional};
 }
 
-static int remove_instances(const struct tracefs *fs, const struct request_names *names,
+static int remove_instances(const struct tracefs *fs, const struct string_refs *names,
 			    struct spur_error *err)
 {
 	int rc = 0;
