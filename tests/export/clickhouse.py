@@ -20,7 +20,6 @@ DERIVED = ('slices', 'states', 'wakeups', 'syscalls', 'irqs', 'softirqs', 'block
            'cpus', 'lost')
 OURS = ('date', 'host', 'trace_id', 'spur_block')
 RECORDINGS = ('g-instances-34', 'g-fgraph-events', 'g-kprobe-v7', 'be-stack', 'g-all-events', 'g-blk', 'g-uprobe')
-SANITIZED_RECORDINGS = 3
 BIG_EVENTS, BIG_EVENTS_SANITIZED = 320_000, 160_000
 
 
@@ -116,7 +115,7 @@ def differs(t, server, database, path, host):
 def check_contents(t, cluster, directory):
     server = cluster.servers[0]
     recordings = harness.recordings()
-    for name in RECORDINGS[:SANITIZED_RECORDINGS] if t.sanitized else RECORDINGS:
+    for name in RECORDINGS:
         path, database = f'{recordings[name]}/trace.dat', 'rec_' + name.replace('-', '_')
         done = Load(t, server.port, database, f'{directory}/spool', 'host=one').run(path)
         why = done.trouble or ('' if done.status in (0, 3, 4) else done.err.decode())

@@ -162,9 +162,7 @@ def compare(t, name, folder, queries, wanted):
     t.check(name, ''.join(difference(*each) for each in zip(queries, got, wanted))[:1500])
 
 
-def layouts(t):
-    """Of the fleet; a sanitized build reads those that need most code."""
-    return ('small', 'both') if t.sanitized else ('pq', 'small', 'mixed', 'both')
+LAYOUTS = ('pq', 'small', 'mixed', 'both')  # of the fleet
 
 
 def same_rows(t, fleet):
@@ -177,7 +175,7 @@ def same_rows(t, fleet):
         return
     empty = [q for q, rows in zip(whole, wanted) if not rows and 'lost' not in q]
     t.check('parquet-reference', f'no rows: {empty}' if empty else '')
-    for name in layouts(t):
+    for name in LAYOUTS:
         compare(t, f'parquet-rows-{name}', getattr(fleet, name), whole, wanted)
 
 
@@ -188,7 +186,7 @@ def same_answers(t, fleet):
         return
     empty = [q for q, rows in zip(QUESTIONS, wanted) if not any(v for row in rows[:-1] for v in row)]
     t.check('parquet-nonempty', f'{empty}' if len(empty) > EMPTY else '')
-    for name in layouts(t):
+    for name in LAYOUTS:
         compare(t, f'parquet-questions-{name}', getattr(fleet, name), QUESTIONS, wanted)
     for number, query in enumerate(ALONE):
         wanted = answers(t, fleet.dat, [query])
@@ -199,8 +197,7 @@ def same_answers(t, fleet):
         one, other = (answers(t, fleet.pq, QUESTIONS, '--threads', n) for n in ('2', threads))
         wrong = wrong or ('' if one == other else f'{threads} threads give another answer')
     t.check('parquet-threads', wrong)
-    if not t.sanitized:
-        same_saved(t, fleet)
+    same_saved(t, fleet)
 
 
 def same_saved(t, fleet):
@@ -364,7 +361,7 @@ def damage(t, asker, fleet, top):
     # Bits: what is read is right, or it is said that something is not. What the footer says of limits of values, and
     # the names of columns, nobody can check.
     rng, wrong = random.Random(7), ''
-    for _ in range(40 if t.sanitized else 150):
+    for _ in range(150):
         at, bit = rng.randrange(4, footer), 1 << rng.randrange(8)
         with open(path, 'wb') as file:
             file.write(data[:at] + bytes([data[at] ^ bit]) + data[at + 1:])
@@ -373,7 +370,7 @@ def damage(t, asker, fleet, top):
             wrong += f'{at}: {status} {rows} {text} {trouble}; '
     t.check('parquet-bits', wrong[:800])
     wrong = ''
-    for _ in range(40 if t.sanitized else 150):
+    for _ in range(150):
         at, bit = rng.randrange(footer, len(data)), 1 << rng.randrange(8)
         with open(path, 'wb') as file:
             file.write(data[:at] + bytes([data[at] ^ bit]) + data[at + 1:])
@@ -468,7 +465,7 @@ def rewritten(t, asker, fleet, top):
     questions = [q for q in QUESTIONS if not re.search(r'\b(events|irqs|calls|cpus|lost|function)\b', q) and ':' not in q]
     questions += [f'select * from {table}' for table in tables if table != 'traces']
     wanted = answers(t, fleet.dat, questions)
-    for kind, options in list(kinds.items())[:2] if t.sanitized else kinds.items():
+    for kind, options in kinds.items():
         there = f'{top}/duck-{kind}'
         os.makedirs(there)
         queries = []
