@@ -280,7 +280,7 @@ def check_events(rows, out):
             expected = rows.of(name, buffer)
             if buffer:
                 for e in generic.get(name, []):
-                    if e.fields.pop('buffer', None) != buffer:
+                    if e.fields.pop('in_buffer' if 'in_buffer' in e.fields else 'buffer', None) != buffer:
                         return f'{name}: not of {buffer}'
             if expected and own.get('print' if name in PRINTS else name) and \
                     not generic.get(name):
@@ -599,6 +599,7 @@ uname x86_64
 1600 0 100 sys_exit_openat __syscall_nr=257 ret=-2
 1700 0 100 sys_enter_futex __syscall_nr=-5 uaddr=1
 1800 0 100 cpu_frequency state=1000 cpu_id=0
+1900 0 100 own_buffer buffer=7
 '''
 
 # A clock that counts milliseconds: many events of one time, in their order.

@@ -106,6 +106,7 @@ EVENTS = {
     'contention_end': ('lock', 'u64 lock_addr, int ret'),
     'signal_generate': ('signal', 'int sig, int errno, int code, char[16] comm, pid_t pid, int group, int result'),
     'signal_deliver': ('signal', 'int sig, int errno, int code, u64 sa_handler, u64 sa_flags'),
+    'own_buffer': ('odd', 'u64 buffer'),
 }
 SIZES = {'pid_t': (4, 'i'), 'int': (4, 'i'), 'unsigned': (4, 'I'), 'long': (8, 'q'), 'u64': (8, 'Q'),
          'bool': (1, 'B'), 'short': (2, 'h'), 'dev_t': (4, 'I'), '__data_loc': (4, 'I'), 'void32': (4, 'I')}

@@ -607,6 +607,19 @@ def compare_cpus(slices, rows):
              (r['buffer'], int(r['cpu'])) in sums])
 
 
+def compare_top(spur, path, rows):
+    """How long each task was in which state, as `spur top` sums it up. It has no column for stopped tasks."""
+    columns = ('running', 'runnable', 'blocked', 'sleeping', 'unknown')
+    want, got = collections.Counter(), collections.Counter()
+    for r in rows:
+        if r['state'] in columns:
+            want[int(r['pid']), r['state']] += int(r['dur'])
+    for task in json.loads('\n'.join(out_of([spur, 'top', '-n', '0', '--json', path])))['tasks']:
+        for column in columns:
+            got[task['pid'], column] += task[column] or 0
+    compare('top', [(*key, ns) for key, ns in want.items() if ns], [(*key, ns) for key, ns in got.items() if ns])
+
+
 def compare_losses(events, losses, facts, rows):
     """Where events were lost: before an event, and after the last one of a CPU when the recording was cut."""
     last, wanted = {}, []
@@ -638,6 +651,8 @@ def main():
     compare_slices(wanted, rows_of(dump, path, 'slices'))
     compare_cpus(wanted, rows_of(dump, path, 'cpus'))
     compare_running(wanted, rows, tasks, reached)
+    if wanted:
+        compare_top(spur, path, rows)
     for key in facts.cut:
         last = max((e.ts for e in events if (e.buffer, e.cpu) == key), default=0)
         until[key[0]] = min(until.get(key[0], last), last)
