@@ -121,15 +121,17 @@ def unpack_modules(tree, target):
         with open(f'{target}/modules/{name}.ko', 'wb') as file:
             file.write(data)
 
-    def all_below(name):
-        below = []
+    def loaded_for(name):
+        """What has to be loaded before it, in an order that works."""
+        order = []
         for d in depends[name]:
-            below += [d] + all_below(d)
-        return list(dict.fromkeys(below))
+            order += loaded_for(d) + [d]
+        return list(dict.fromkeys(order))
 
     with open(f'{target}/modules.dep', 'w', encoding='ascii') as file:
         for name in sorted(depends):
-            file.write(' '.join([f'{name}.ko:'] + [f'{d}.ko' for d in all_below(name)]) + '\n')
+            # modprobe loads the last one of a line first.
+            file.write(' '.join([f'{name}.ko:'] + [f'{d}.ko' for d in reversed(loaded_for(name))]) + '\n')
 
 
 def unpack(deb, target):
