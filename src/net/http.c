@@ -400,6 +400,7 @@ static int start(struct http *h, const struct http_request *q, struct http_answe
 	*c->words = '\0';
 	/* Connecting has a limit of its own. */
 	c->deadline = net_now() + 2 * h->timeout + NS_PER_S;
+	c->result = CURLE_OK;
 	c->runs = c->f.multi_add_handle(c->multi, c->easy) == CURLM_OK;
 	return c->runs ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
@@ -488,14 +489,38 @@ int http_post(struct http *h, const struct http_request *q, struct http_answer *
 	return rc;
 }
 
-int http_begin(struct http *h, const struct http_request *q, struct http_answer *a,
-	       struct spur_error *err)
+static int begin(struct http *h, const struct http_request *q, struct http_answer *a,
+		 struct spur_error *err)
 {
 	int rc = start(h, q, a, true, err);
 
 	while (rc == 0 && !a->done && !h->connection->has_head)
 		rc = run(h, &h->connection->header_bytes, err);
 	return rc;
+}
+
+/* Whether the server had closed a kept connection before it saw the request. */
+static bool was_closed(const struct http_connection *c)
+{
+	long connects = 1;
+
+	if (!c || c->runs || c->header_bytes ||
+	    (c->result != CURLE_SEND_ERROR && c->result != CURLE_RECV_ERROR &&
+	     c->result != CURLE_GOT_NOTHING))
+		return false;
+	c->f.easy_getinfo(c->easy, CURLINFO_NUM_CONNECTS, &connects);
+	return connects == 0;
+}
+
+int http_begin(struct http *h, const struct http_request *q, struct http_answer *a,
+	       struct spur_error *err)
+{
+	struct spur_error why = {0};
+	int rc = begin(h, q, a, &why);
+
+	if (rc < 0 && was_closed(h->connection))
+		return begin(h, q, a, err);
+	return rc < 0 ? error_set(err, rc, "%s", why.text) : rc;
 }
 
 int http_more(struct http *h, struct http_answer *a, struct spur_error *err)
