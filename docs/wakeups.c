@@ -18,7 +18,7 @@ struct wakeup {
 	char comm[32];
 };
 
-/* Inserts a wakeup among the worst ones, which are sorted; the least of too many falls out. */
+/* Inserts a wakeup into the sorted list of the worst ones. A full list drops the least one. */
 static int insert(struct wakeup *worst, int n, const struct wakeup *w)
 {
 	int at = n < WORST ? n : WORST - 1;

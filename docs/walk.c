@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 	    spur_cursor_filter(c, "sched/sched_switch", &err) == 0)
 		walk(t, c);
 	spur_cursor_close(c);
-	/* A damaged file is read as far as that is possible: what was missing is known now. */
+	/* A damaged file is read as far as possible; only now is it known what was missing. */
 	if (t && !err.code)
 		spur_trace_damage(t, &err);
 	spur_trace_close(t);

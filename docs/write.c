@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writes a trace of its own: three requests of a server, and, if there is a second argument, the
- * switches of that trace.
+ * Writes a trace with events of its own: three requests of a server. With a second argument, it
+ * also copies the switches of that trace.
  *
  *	cc -o write write.c $(pkg-config --cflags --libs spur)
  *	./write new.dat [trace.dat]
@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 		write_requests(w);
 		if (argc == 3 && spur_trace_open(argv[2], &t, &err) == 0)
 			copy_switches(w, t, &err);
-		/* What went wrong while records were written is said here. */
+		/* Reports the first error of all calls that wrote records. */
 		spur_writer_finish(w, &err);
 	}
 	spur_trace_close(t);

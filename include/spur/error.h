@@ -4,7 +4,7 @@
  *
  * A function that can fail returns 0 (or a count) on success and a negative errno on failure, and
  * fills the given spur_error with a message: what failed, on what, and why. A struct that has a
- * message keeps it, so one struct is enough for several calls; the argument may be NULL. The
+ * message keeps it, so one struct is enough for several calls. The argument may be NULL. The
  * library never prints and never exits.
  */
 #ifndef SPUR_ERROR_H

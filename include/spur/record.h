@@ -10,7 +10,7 @@
 
 struct spur_record {
 	uint64_t ts; /* the trace's time line: nanoseconds unless its clock counts otherwise */
-	const uint8_t *data; /* the event's bytes, starting with its common fields */
+	const uint8_t *data; /* the event's bytes, which begin with the common fields */
 	uint32_t size;
 	uint32_t cpu;
 	int64_t lost;	 /* events lost on this CPU just before: 0, a count, or -1 for "some" */

@@ -118,7 +118,7 @@ SPUR_API void spur_cursor_until(struct spur_cursor *cursor, uint64_t ts);
 /* The next record, or NULL at the end. It is valid until the next call. */
 SPUR_API const struct spur_record *spur_cursor_next(struct spur_cursor *cursor);
 
-/* The trace of the last returned record, for cursors over several traces; NULL before the first. */
+/* The trace of the last record, for cursors over several; NULL before the first and at the end. */
 SPUR_API struct spur_trace *spur_cursor_trace(const struct spur_cursor *cursor);
 
 /* ---- records ---- */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading JSON text. The depth of nesting is limited, so that recursion is. */
+/* Reading JSON text. The depth of nesting is limited, which also limits the recursion. */
 #include "base/jsonin.h"
 
 #include <string.h>

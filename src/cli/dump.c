@@ -619,7 +619,7 @@ static const struct dat_section *section_of(const struct dump *p, unsigned int i
 	return NULL;
 }
 
-/* Shows a table the first time it is asked to; `shown` has a bit for each. */
+/* Shows a table the first time that it is requested; `shown` has a bit for each. */
 static void show_table(struct dump *p, size_t which, const struct dat_option *o, uint32_t *shown)
 {
 	const struct dump_table *t = &tables[which];

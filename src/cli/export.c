@@ -168,7 +168,7 @@ static int prepare(struct export_options *o, struct export_job *job, struct sele
 	if (parse_time_option("--since", r->since, &job->walk.since, err) < 0 ||
 	    parse_time_option("--until", r->until, &job->walk.until, err) < 0)
 		return -EINVAL;
-	/* 0 would be no end at all, and at 1 there is nothing. */
+	/* 0 would mean no limit; no event is at time 1. */
 	if (r->until && !job->walk.until)
 		job->walk.until = 1;
 	job->walk.cpus = r->cpus.bits;

@@ -156,7 +156,7 @@ static int open_viewer(struct shark_options *o)
 	if (!argv)
 		return SPUR_ENVIRONMENT;
 	argv[argc++] = (char *)command_view.name;
-	/* What begins with a dash is a file here, too. */
+	/* Words that begin with a dash are files here, too. */
 	argv[argc++] = "--";
 	vec_each (it, &o->files)
 		argv[argc++] = *it;

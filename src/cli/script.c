@@ -300,7 +300,7 @@ bool script_signals(int *stop, int *print)
 		return false;
 	sigaction(SIGINT, &end, NULL);
 	sigaction(SIGTERM, &end, NULL);
-	/* nohup has it ignored. */
+	/* nohup has set it to be ignored. */
 	if (sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &end, NULL);
 	sigaction(SIGUSR1, &show, NULL);

@@ -265,7 +265,7 @@ static int json_end(struct printing *p)
 
 /* ---- a line a row: CSV, Markdown, tabs ---- */
 
-/* What would end a cell of a table in Markdown. */
+/* Characters that would end a cell of a table in Markdown. */
 static void put_markdown(struct buf *out, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

@@ -383,7 +383,7 @@ static int read_range(const struct tui_command *o, uint64_t *since, uint64_t *un
 	return SPUR_OK;
 }
 
-/* Until it is known whether there is such a time in the files. */
+/* Waits until it is known whether the files reach this time. */
 static void wait_for_time(struct view *v, uint64_t ts)
 {
 	while (view_progress(v) < 1 && view_origin(v) + view_duration(v) < ts && !cli_stop)

@@ -30,8 +30,8 @@ struct view_user {
 /*
  * ---- view.c ----
  *
- * What a viewer needs before it reads a byte of the files, and gives up then: open files, folders
- * to write to, and the user it becomes. The functions return exit statuses, after a message.
+ * What a viewer needs before it reads a byte of the files, and what it gives up then: open files,
+ * folders to write to, the user that it becomes. Functions return exit statuses, after a message.
  */
 
 #define VIEW_SETUP_PATH 4096

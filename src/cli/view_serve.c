@@ -470,7 +470,7 @@ static int serve(struct serve *s)
 		return SPUR_ENVIRONMENT;
 	show_hints(s);
 	open_browser(s);
-	/* The page says it too, so it is served even when that is all of them. */
+	/* The page shows this as well, so it is served even if no file can be read. */
 	status = view_setup_unreadable(s->view);
 	wait_for_end(s);
 	return status;

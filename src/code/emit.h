@@ -70,7 +70,7 @@ struct work {
 	struct spur_error *err;
 };
 
-/* 0 or a negative errno; the caller puts words to -ENOMEM. */
+/* 0 or a negative errno; the caller adds a message to -ENOMEM. */
 int work_prepare(struct work *w);
 int work_live(struct work *w);
 /* reserved: registers that must stay free, a bit each. */

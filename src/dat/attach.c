@@ -8,7 +8,7 @@
  *	            each: u32 n, u64 times[n], offsets[n], scalings[n]; then each: u64 fractions[n]
  *	TSC2NSEC    u32 multiplier, u32 shift, u64 offset
  *
- * Numbers are in the byte order of the file they stand in.
+ * Numbers are in the byte order of their file.
  */
 #include "dat/copy.h"
 
@@ -59,7 +59,7 @@ static const struct dat_time_sample *shift_of(const struct dat_attach *a, uint32
 	return &a->shifts[cpu < a->nr_shifts ? cpu : a->nr_shifts - 1];
 }
 
-/* Readers do not scale by a single sample: one that scales is given at both ends of time. */
+/* Readers do not scale by a single sample, so one with scaling is given at both ends of time. */
 static uint32_t nr_samples(const struct dat_time_sample *s)
 {
 	return s->scaling == 1 && s->fraction == 0 ? 1 : 2;
@@ -190,7 +190,7 @@ static int rewrite(struct edit *e, struct dat *d, struct newfile *file, struct s
 	return dat_convert_beside(d, d->path, &how, file, err);
 }
 
-/* Both are whole before the first gets its name: what refers to the other never stands alone. */
+/* Both files are complete before the first gets its name: neither ever refers to a missing one. */
 static int rewrite_both(struct edit *host, struct edit *guest, struct spur_error *err)
 {
 	struct newfile new_host, new_guest;

@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 
-/* A block from elsewhere may ask for any window; this is what the strongest usual level takes. */
+/* An untrusted block may request any window; this is what the strongest usual level needs. */
 #define ZSTD_WINDOW_LOG 23
 
 static void *deflate_open(void)
@@ -81,7 +81,7 @@ static int64_t zstd_decode(void *context, const void *in, size_t n, void *out, s
 	unsigned long long full = ZSTD_getFrameContentSize(in, n);
 	size_t got;
 
-	/* One look at the frame's header saves decompressing what will not fit. */
+	/* The frame's header is read first, to avoid decompressing what will not fit. */
 	if (full == ZSTD_CONTENTSIZE_ERROR || (full != ZSTD_CONTENTSIZE_UNKNOWN && full > cap))
 		return -EBADMSG;
 	got = ZSTD_decompressDCtx(context, out, cap, in, n);

@@ -18,14 +18,14 @@ struct dat_codec {
 	/* Decompresses a whole block into at most cap bytes: how many it were, or -EBADMSG. */
 	int64_t (*decode)(void *context, const void *in, size_t n, void *out, size_t cap);
 
-	/* The same for a block whose end is missing: as much as can be had. */
+	/* The same for a block whose end is missing: decompresses as much as possible. */
 	size_t (*salvage)(void *context, const void *in, size_t n, void *out, size_t cap);
 
 	/* Compressing has contexts of its own. */
 	void *(*open_encoder)(void);
 	void (*close_encoder)(void *context);
 
-	/* The most that n bytes can become. */
+	/* The largest size that n bytes can have when they are compressed. */
 	size_t (*bound)(size_t n);
 
 	/* Compresses into at most cap bytes: how many it were, or a negative errno. */
@@ -36,8 +36,8 @@ struct dat_codec {
 const struct dat_codec *dat_codec_find(const char *name);
 
 /*
- * Whether n stored bytes can hold `full` ones at so many to one; what claims more is a bomb. Small
- * blocks of nothing compress extremely well, so `spare` bytes are granted to each.
+ * Whether n stored bytes can expand to `full` ones at this ratio; if not, the block is an attack.
+ * Small blocks of zeros compress extremely well, so `spare` bytes are always allowed.
  */
 static inline bool dat_codec_plausible(uint64_t n, uint64_t full, uint64_t spare, uint64_t ratio)
 {

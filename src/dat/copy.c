@@ -42,7 +42,7 @@ static bool take_formats(struct dat *d, struct dat_contents *c)
 	for (size_t i = 0; i < d->nr_systems; i++) {
 		size_t n = d->systems[i].nr_formats, left = d->nr_formats - at;
 
-		/* A file that was cut off says more than it has. */
+		/* A file that was cut off may claim more data than it has. */
 		systems[i].name = d->systems[i].name;
 		systems[i].formats = spans + at;
 		systems[i].nr = n < left ? n : left;
@@ -53,7 +53,7 @@ static bool take_formats(struct dat *d, struct dat_contents *c)
 	return true;
 }
 
-/* A file that was updated while it was written says twice who its tasks are. */
+/* Whether a newer TASKS option follows: a file that was updated during its writing has several. */
 static bool is_outdated(const struct dat *d, size_t option)
 {
 	const uint16_t id = d->options[option].id;
@@ -87,7 +87,7 @@ static int take_text(struct dat *d, const struct dat_buffer *b, struct dat_span 
 	size_t size = 0;
 	char *all;
 
-	/* Compressed text says how long it is only when it has been read. */
+	/* The length of compressed text is only known after it has been read. */
 	for (;;) {
 		char window[4096];
 		int64_t got = dat_text_read(d, b, size, window, sizeof(window));
@@ -380,7 +380,7 @@ static int copy_buffer(struct copy *c, const struct dat_out_buffer *out, size_t 
 	uint32_t at = 0;
 	int rc;
 
-	/* Pages of a size that cannot be are none; that has been noted when the file was opened. */
+	/* There are no pages of an impossible size; that was noted when the file was opened. */
 	if (!b->page_size)
 		return 0;
 	parts = calloc((size_t)b->nr_cpus + 1, sizeof(*parts));
@@ -445,7 +445,7 @@ bool dat_is_file(const struct dat *d, const char *path)
 	       ours.st_ino == other.st_ino;
 }
 
-/* Version 6 knows no compressors: what is not said explicitly gives way. */
+/* The default is the compressor of the input, but none for version 6, which has no compression. */
 static struct dat_out_options out_options(const struct dat *from, const struct dat_convert *opt)
 {
 	struct dat_out_options o = {
@@ -483,7 +483,7 @@ static int write_file(struct dat *from, int fd, const char *path, const struct d
 	return dat_out_finish(out, &c, err);
 }
 
-/* What has become of the input may be known only now that all of it has been read. */
+/* Only now has all of the input been read, so its damage may not have been known before. */
 static int check_replacing(const struct dat *from, const char *path, const struct dat_convert *opt,
 			   struct spur_error *err)
 {

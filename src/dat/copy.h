@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An open file into one that is being written: what all file commands do. As it is, as another
- * version, with another compressor, or without what is damaged.
+ * Copying an open file into one that is being written, which all file commands do: unchanged, as
+ * another version, with another compressor, or without damaged parts.
  */
 #ifndef DAT_COPY_H
 #define DAT_COPY_H
@@ -21,7 +21,7 @@ struct dat_contents;
 struct dat_cpu;
 struct dat_out;
 
-/* How long work is watched and ended. All of it may be zero. */
+/* For long work: reporting its progress and stopping it. All members may be zero. */
 struct dat_job {
 	const volatile int *stop; /* -EINTR when it becomes non-zero */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
@@ -44,22 +44,22 @@ int dat_sink_open(struct dat_sink *s, struct dat_out *out, size_t buffer, uint32
 /* The memory for the next page, which counts as written; NULL and *rc when that failed. */
 uint8_t *dat_sink_page(struct dat_sink *s, int *rc);
 
-/* Takes the page back that was asked for last. */
+/* Removes the page that was requested last. */
 void dat_sink_unpage(struct dat_sink *s);
 
 /* Writes what is left, and frees the memory; also after a failure `rc`, which it passes on. */
 int dat_sink_close(struct dat_sink *s, int rc);
 
 /*
- * What an open file contains, fit to be written: of a damaged one, what could not be is changed
+ * What an open file contains, in a form that can be written: of a damaged one, errors are corrected
  * (CPUs that are listed twice, impossible page sizes, buffers of the same name). Buffers keep their
  * order.
  */
 int dat_copy_contents(struct dat *from, struct dat_contents *c, struct spur_error *err);
 
 enum dat_copy_how {
-	DAT_COPY_EXACT, /* every page as it is; only one whose end is missing is mended */
-	DAT_COPY_MEND,	/* what is no page is left out, half records too */
+	DAT_COPY_EXACT, /* every page as it is; only a page whose end is missing is repaired */
+	DAT_COPY_MEND,	/* what is not a page is left out, and so are incomplete records */
 };
 
 /*
@@ -81,7 +81,7 @@ struct dat_convert {
 	 */
 	int (*edit)(void *arg, struct dat *from, struct dat_contents *c, struct spur_error *err);
 	void *edit_arg;
-	bool replace_cut_off; /* an input that is cut off may be replaced by what there is of it */
+	bool replace_cut_off; /* an input that is cut off may be replaced by its readable part */
 	struct dat_job job;
 };
 
@@ -97,13 +97,13 @@ int dat_convert(struct dat *from, const char *path, const struct dat_convert *op
 int dat_convert_beside(struct dat *from, const char *path, const struct dat_convert *opt,
 		       struct newfile *file, struct spur_error *err);
 
-/* Whether a path leads to the very file that is open. */
+/* Whether a path leads to the open file itself. */
 bool dat_is_file(const struct dat *d, const char *path);
 
 /*
  * ---- attach.c: guests ----
  *
- * Tying the trace of a guest to that of its host afterwards, as if they had been recorded together.
+ * Connects the traces of a guest and its host afterwards, as if they had been recorded together.
  *
  * The host's file gets an option GUEST: which of its tasks ran which CPU of the guest. The guest's
  * gets TIME_SHIFT, how its times become the host's, and TSC2NSEC when the host has it. Both refer
@@ -129,8 +129,8 @@ struct dat_attach {
 };
 
 /*
- * Writes both files again. What they said about each other before is replaced. Neither is unless
- * both could be written. The opened files go on being the old ones.
+ * Writes both files again and replaces what they said about each other before. Neither is replaced
+ * unless both could be written. The opened files remain the old ones.
  */
 int dat_attach(const struct dat_attach *a, struct spur_error *err);
 

@@ -4,8 +4,8 @@
  *
  * dat_open() reads the metadata (bounded: it refuses metadata larger than a limit) and never the
  * trace data, so a file of any size opens at once. Opening a damaged or cut-off file succeeds when
- * anything can be read; what is wrong with it stands in dat->damage and the caller shows what there
- * is first. Only a file that is no trace at all fails.
+ * anything can be read; dat->damage says what is wrong. The caller first shows what can be read.
+ * Opening fails only if the file is not a trace at all.
  *
  * A struct dat does not change after it was opened, except for what its comments say is locked: any
  * number of threads may read from it.
@@ -72,7 +72,7 @@ struct dat_blob {
 
 struct dat_option {
 	uint16_t id;	  /* enum dat_option_id, or one this version does not know */
-	uint64_t section; /* offset of the section it stands in; 0 in version 6 */
+	uint64_t section; /* offset of its section; 0 in version 6 */
 	struct dat_blob data;
 };
 
@@ -104,7 +104,7 @@ struct dat_page;
 
 /* Pages that come from elsewhere than the file: those of a trace that is still being recorded. */
 struct dat_feed {
-	/* 1: the page, 0: there is none of that number yet. It and the one before it stay. */
+	/* 1: the page, 0: that page does not exist yet. It and the page before it stay valid. */
 	int (*get)(struct dat_feed *f, uint64_t index, struct dat_page *page);
 };
 
@@ -177,16 +177,16 @@ struct dat_buffer {
 	const char *clock_text; /* version 6: as it stands after the table of CPUs, or "" */
 	bool text;		/* a latency trace: ASCII instead of pages */
 	bool compressed;
-	bool recovered;	    /* nothing in the file describes it: what CPU is what is a guess */
+	bool recovered;	    /* nothing in the file describes it: numbers of CPUs are guesses */
 	uint32_t page_size; /* 0 when the file has no usable one; its pages cannot be read then */
 	uint64_t offset;    /* of its section, or of version 6's "flyrecord"; of text itself in 6 */
 	struct ring_layout layout;
 	struct dat_cpu *cpus;
 	uint32_t nr_cpus;
-	struct dat_cpu stored_text; /* when it is text: where that lies; dat_text_read() reads it */
+	struct dat_cpu stored_text; /* of a text: where it is; dat_text_read() reads it */
 };
 
-/* Bytes that are said to be at one place of the file and are still at another. */
+/* Bytes that belong to one place of the file and have not been moved there yet. */
 struct dat_moved {
 	uint64_t at, size, from;
 };
@@ -195,7 +195,7 @@ struct dat_moved {
 struct dat_followed {
 	bool is;       /* not everybody's */
 	bool children; /* also of what these tasks created */
-	int32_t *pids; /* sorted, those children among them that the file knows */
+	int32_t *pids; /* sorted; includes those children that the file knows */
 	size_t nr;
 };
 
@@ -353,10 +353,10 @@ const char *dat_map_find(const struct dat *d, int32_t pid, uint64_t addr, uint64
 /* What the file says about a task: n entries in the order of time; NULL for none. */
 const struct dat_task *dat_task_find(const struct dat *d, int32_t pid, size_t *n);
 
-/* Whether a task's switches were recorded: it was followed, or everybody was. */
+/* Whether a task's switches were recorded: it was followed, or all tasks were. */
 bool dat_follows(const struct dat *d, int32_t pid);
 
-/* That not everybody's events were recorded, in words; false when they were. */
+/* Says in words that only some tasks were recorded; false if all were. */
 #define DAT_FOLLOWED_WORDS 128
 bool dat_followed_words(const struct dat *d, char text[static DAT_FOLLOWED_WORDS]);
 
@@ -425,7 +425,7 @@ int64_t dat_text_read(struct dat *d, const struct dat_buffer *b, uint64_t pos, v
 
 /* ---- recordings that ended before their time: struct dat_cut ---- */
 
-/* What happened, as words to go on after: "the recorder was killed". */
+/* What happened, for the middle of a sentence: "the recorder was killed". */
 const char *dat_cut_why(const struct dat_cut *cut);
 
 /* Appends the option's bytes. */

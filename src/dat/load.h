@@ -3,8 +3,8 @@
  * Private to src/dat: what its files share while a trace.dat is being opened.
  *
  * Opening collects into a struct dat_load; when all has been read, the lists move into the arena of
- * the struct dat and never change again. Whoever finds something wrong notes it as damage and goes
- * on with what is left; a function here fails only for want of memory.
+ * the struct dat and never change again. A function that finds an error notes it as damage and
+ * continues with the rest; functions here fail only if there is no memory.
  *
  * Blobs point into the memory a section was loaded into. They get the NUL that follows them at the
  * very end (finish_load() in open.c), over bytes that nobody reads any more.
@@ -22,7 +22,7 @@
 /* Section and option ids this program knows are below this. */
 #define DAT_NR_IDS 32
 
-/* Sanity, not format: no machine has more CPUs, no recording more buffers or sections. */
+/* Limits of plausibility, not of the format: no machine or recording has more of these. */
 #define DAT_MAX_CPUS	 65536u
 #define DAT_MAX_ALL_CPUS 262144u
 #define DAT_MAX_BUFFERS	 4096u
@@ -45,10 +45,10 @@ struct dat_load {
 	uint64_t where[DAT_NR_IDS]; /* version 7: offsets of sections by id, from the options */
 	uint64_t section;	    /* the one whose options are being read */
 	uint64_t stored;    /* where what is being parsed lies compressed; 0 if it does not */
-	uint64_t wanted;    /* the offset at which a parser ran out of bytes wanted to end */
+	uint64_t wanted;    /* the end of what a parser needed when its bytes ran out */
 	uint32_t cpu_count; /* CPUCOUNT; 0 when there was none */
 	size_t nr_all_cpus; /* in all buffers so far */
-	uint64_t walked;    /* where walking from section to section came to its end */
+	uint64_t walked;    /* where walking from section to section ended */
 };
 
 /* ---- open.c --------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ const char *dat_clock_selected(struct dat *d, const char *clocks, size_t n);
 
 /* ---- options.c ------------------------------------------------------------ */
 
-/* Each decodes an option; false when its data are not what they should be. */
+/* Each decodes an option; false if its data are invalid. */
 bool dat_decode_maps(struct dat_load *l, const struct dat_option *o, struct cursor *c);
 bool dat_decode_tasks(struct dat_load *l, const struct dat_option *o, struct cursor *c);
 bool dat_decode_followed(struct dat_load *l, const struct dat_option *o, struct cursor *c);

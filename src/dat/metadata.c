@@ -12,7 +12,7 @@
  *	printk     u32 size, text
  *	cmdlines   u64 size, text
  *
- * Counts need no limit of their own: every element takes bytes, and these run out.
+ * Counts need no limits of their own: every element needs bytes, and these are limited.
  */
 #include "dat/load.h"
 
@@ -43,7 +43,7 @@ bool dat_take_blob(struct dat_load *l, struct cursor *c, uint64_t n, struct dat_
 	return true;
 }
 
-/* A text that stands alone is worth having even without its end. */
+/* A single text is useful even without its end. */
 static bool take_text(struct dat_load *l, struct cursor *c, uint64_t n, struct dat_blob *blob)
 {
 	size_t left = cursor_left(c);
@@ -436,14 +436,14 @@ static bool decode_buffer(struct dat_load *l, const struct dat_option *o, struct
 	b->clock = dat_text(l->d, clock, strlen(clock));
 	b->text = o->id == DAT_OPT_BUFFER_TEXT;
 	if (described && !b->text && !take_cpus(l, c, b)) {
-		/* Better none than half of one: its data may still be found, see unfinished.c. */
+		/* No buffer is better than half of one: its data may be found by unfinished.c. */
 		l->buffers.n--;
 		return false;
 	}
 	return true;
 }
 
-/* Options that say where a section lies; the last one of a kind holds. */
+/* Options that say where a section is; the last one of a kind counts. */
 static bool decode_place(struct dat_load *l, const struct dat_option *o, struct cursor *c)
 {
 	uint64_t offset = cursor_u64(c);

@@ -123,7 +123,7 @@ static void settle_layout(struct dat_load *l, struct dat_buffer *b)
 	ring_layout_parse(&b->layout, (const char *)d->header_page.data, d->header_page.size);
 }
 
-/* CPUs of numbers that cannot be would cost memory wherever an array is indexed by CPU. */
+/* CPUs with impossible numbers would cost memory wherever an array is indexed by CPU. */
 static void drop_impossible(struct dat *d, struct dat_buffer *b)
 {
 	uint32_t kept = 0;
@@ -168,7 +168,7 @@ static int by_offset(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Where regions overlap the one that starts later is right, of two at one place the first. */
+/* If regions overlap, the one that starts later is right; of two that start together, the first. */
 static void separate(struct dat *d, struct region *r, size_t n)
 {
 	struct dat_cpu *before = NULL;

@@ -161,8 +161,8 @@ const char *dat_map_find(const struct dat *d, int32_t pid, uint64_t addr, uint64
  *	TIME	of the clock of the first buffer that has pages, as the ring buffer has it
  *	NAME	the rest of the line; it may be empty and may contain blanks
  *
- * An entry holds until the next one of the same PID. Of several options the last one holds: it was
- * written later.
+ * An entry is valid until the next one of the same PID. If there are several options, the last one
+ * counts, because it was written later.
  */
 
 #define TASKS_VERSION 1
@@ -294,7 +294,7 @@ bool dat_decode_followed(struct dat_load *l, const struct dat_option *o, struct 
 	return true;
 }
 
-/* Adds tasks that followed ones have created; whether there were any. */
+/* Adds tasks that followed ones have created. Returns whether there were any. */
 static bool add_children(const struct dat *d, struct pids *p)
 {
 	const size_t before = p->n;
@@ -346,7 +346,7 @@ bool dat_follows(const struct dat *d, int32_t pid)
  *	1\n				the version
  *	BUFFER\tSYSTEM:EVENT\tFILTER\n	any number of them; the top buffer has no name
  *
- * That such an event is not in the file does not mean that it did not happen.
+ * Such an event may have happened even if it is not in the file.
  */
 
 #define FILTERS_VERSION 1
@@ -405,7 +405,7 @@ static int by_hidden_pid(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The tasks of a buffer begin at `from`. One alone is none. */
+/* The tasks of a buffer begin at `from`. A single one does not count. */
 static void end_buffer(struct dat_hidden *h, size_t from)
 {
 	if (h->nr - from == 1)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading pages of one CPU, in any order, and fastest in their own.
+ * Reading pages of one CPU, in any order; reading them one after the other is fastest.
  *
- * The file is never mapped: one that shrinks under a mapping kills its reader, and what was looked
- * at once would stay in memory. A window of the file is read instead, larger and larger while the
- * reader goes straight on. Compressed data are decompressed one chunk at a time. A page never
- * reaches over the end of its chunk, so a chunk that is not a whole number of pages costs its own
- * last page and no other.
+ * The file is never mapped: if a mapped file shrinks, its reader is killed, and mapped pages would
+ * stay in memory. A window of the file is read instead, which grows as long as the pages are read
+ * in order. Compressed data are decompressed one chunk at a time. A page never
+ * crosses the end of its chunk, so a chunk that is not a whole number of pages only loses its own
+ * last page.
  *
  * The region [offset, offset + size) of a CPU lies inside the file as it was when it was opened.
  */
@@ -181,7 +181,7 @@ static bool chunks_end(struct dat_chunks *c, struct chunk_place *end)
 #define MAX_WINDOW  (256u << 10)
 #define ALL_WINDOWS (64u << 20) /* of the CPUs of a buffer together, when they are many */
 
-/* A chunk of trace-cmd has 10 pages. These bounds are for what is no accident. */
+/* Chunks of trace-cmd have 10 pages. Chunks beyond these bounds are damaged or an attack. */
 #define MAX_CHUNK    (64u << 20)
 #define CHUNK_SPARE  64 /* pages that may compress to nothing */
 #define CHUNK_RATIO  4096
@@ -208,7 +208,7 @@ struct dat_pages {
 	size_t cap, len, want;
 	uint64_t at;
 
-	/* The chunk that is open, none while its pages are 0, and what came out of it. */
+	/* The open chunk (none if it has 0 pages), and its decompressed data. */
 	struct chunk chunk;
 	bool decoded;
 	int chunk_error;
@@ -220,7 +220,7 @@ struct dat_pages {
 	void *context;
 };
 
-/* Replaces memory by at least n bytes; what was in it is gone. */
+/* Replaces memory by at least n bytes; its content is lost. */
 static bool make_room(struct dat_pages *p, uint8_t **memory, size_t *cap, size_t n)
 {
 	uint8_t *bigger;
@@ -339,7 +339,7 @@ static bool plausible(const struct dat_pages *p, const struct chunk *c)
 {
 	uint64_t spare = CHUNK_SPARE * (uint64_t)(p->unit > 1 ? p->unit : 4096);
 
-	/* No compressor makes much more of anything than it was. */
+	/* No compressor makes data much larger. */
 	return c->size <= MAX_CHUNK && c->stored / 2 <= c->size + MIN_READ &&
 	       dat_codec_plausible(c->stored, c->size, spare, CHUNK_RATIO);
 }
@@ -505,7 +505,7 @@ static int begin_chunks(struct dat_pages *p)
 	p->count = chunk_count(cpu, (uint32_t)load_uint(head, 4, p->d->big_endian));
 	pages = load_uint(head + 8, 4, p->d->big_endian);
 	pages = pages > MAX_CHUNK ? CHUNK_SPARE : (pages + p->unit - 1) / p->unit;
-	/* A recording's chunks hold what there was; those after the first one may hold more. */
+	/* The first chunk of a recording may have fewer pages than those after it. */
 	if (pages < DAT_CHUNK_PAGES && p->count > 1)
 		pages = DAT_CHUNK_PAGES;
 	chunks_begin(cpu->chunks, cpu->offset + 4, p->count, pages);
@@ -610,7 +610,7 @@ uint64_t dat_pages_estimate(const struct dat_pages *p)
 
 	if (!p->compressed)
 		return p->nr_pages;
-	/* Without a count of chunks: as if every byte held 64. */
+	/* The number of chunks is unknown: assumes that data are at most 64 times as large. */
 	if (!chunks_end(p->cpu->chunks, &end) && !p->count && end.offset < p->end)
 		end.page += (p->end - end.offset) / p->unit * 64 + 64;
 	return end.page;

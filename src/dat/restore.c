@@ -3,7 +3,7 @@
  * Restoring a file that was cut off, and what trace-cmd leaves when it is killed: raw pages, a file
  * per CPU.
  *
- * Nothing is known of such a file of pages but its name. Pages that make no sense are left out and
+ * Only the name says what such a file of pages contains. Pages that make no sense are left out and
  * counted; the last one is often incomplete.
  */
 #include "dat/restore.h"
@@ -207,7 +207,7 @@ static int take_options(struct restore *r)
 	return 0;
 }
 
-/* The clock the contents speak of. */
+/* The clock that the contents name. */
 static const char *clock_of(const struct dat_contents *c)
 {
 	if (c->nr_buffers && c->buffers[0].clock && *c->buffers[0].clock)
@@ -382,7 +382,7 @@ static int prepare(struct restore *r, const struct dat_contents *contents,
 	ring_layout_parse(&r->layout, c->header_page.data ? c->header_page.data : "",
 			  c->header_page.size);
 	r->total = total_size(files, n);
-	/* What describes a machine only is about no recording yet. */
+	/* Contents that only describe a machine do not belong to a recording yet. */
 	if (n && take_options(r) < 0)
 		return -ENOMEM;
 	return make_buffers(r, files, n);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Making whole what a crash has left: files that are cut off, and pages without a file.
+ * Restoring what a crash has left: files that are cut off, and pages without a file.
  *
  * trace-cmd collects the pages of each CPU in a file of its own, OUTPUT.cpu3 (of an instance:
- * OUTPUT.NAME.cpu3), and makes a trace.dat of them when the recording ends. When it does not end,
- * these are left.
+ * OUTPUT.NAME.cpu3), and makes a trace.dat of them when the recording ends. If it is killed,
+ * these files are left.
  */
 #ifndef DAT_RESTORE_H
 #define DAT_RESTORE_H
@@ -49,7 +49,7 @@ struct dat_leftover {
 	uint64_t pages, bad; /* results: that were written, that were none */
 };
 
-/* Whether a file is called as one of a CPU is: "trace.dat.cpu0". */
+/* Whether a file has a name like that of a CPU's pages: "trace.dat.cpu0". */
 bool dat_leftover_is_called(const char *path);
 
 /*

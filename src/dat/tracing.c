@@ -183,7 +183,7 @@ const char *dat_tracing_uname(struct arena *arena)
 
 /* ---- formats -------------------------------------------------------------------------- */
 
-/* Moves the formats of the system at hand into the arena. */
+/* Moves the formats of the current system into the arena. */
 static int end_system(struct dat_tracing *t, struct spur_error *err)
 {
 	struct dat_out_system *s = t->systems.n ? &t->systems.at[t->systems.n - 1] : NULL;

@@ -20,7 +20,7 @@
 struct dat_tracing {
 	const char *path;
 	struct arena *arena;		 /* of all that is read */
-	vec_of(struct dat_span) formats; /* of the system at hand */
+	vec_of(struct dat_span) formats; /* of the current system */
 	vec_of(struct dat_out_system) systems;
 };
 
@@ -28,7 +28,7 @@ struct dat_tracing {
 int dat_tracing_path(struct arena *arena, const char *path, struct dat_span *to,
 		     struct spur_error *err);
 
-/* A file of the directory; one that is not there is empty. */
+/* A file of the directory; a missing one counts as empty. */
 int dat_tracing_optional(const struct dat_tracing *t, const char *file, struct dat_span *to,
 			 struct spur_error *err);
 
@@ -41,8 +41,8 @@ int dat_tracing_cpus(const struct dat_tracing *t, uint32_t **cpus, uint32_t *n,
 		     struct spur_error *err);
 
 /*
- * Gathers the format of an event, of all events of a system, of all systems'. What is no event or
- * no system, or none any more, is passed over. Events of a system come one after the other.
+ * Collects the format of an event, of all events of a system, of all systems'. Names that are not,
+ * or no longer, events or systems are skipped. Events of a system come one after the other.
  */
 int dat_tracing_event(struct dat_tracing *t, const char *system, const char *event,
 		      struct spur_error *err);

@@ -61,7 +61,7 @@ static bool take_regions(struct arena *a, struct cursor *c, struct dat_regions *
 		if (!is_sane(this, r->stage) || this->lead > 2 * r->unit ||
 		    (i && this->buffer < this[-1].buffer))
 			return false;
-		/* In their order, so that looking for all ends looks at no byte twice. */
+		/* In order, so that the search for all ends reads no byte twice. */
 		if (this->offset && this->offset - this->lead < last)
 			return false;
 		last = this->offset ? this->offset : last;
@@ -141,7 +141,7 @@ uint64_t dat_region_unmoved(const struct dat_region *r, uint64_t file_size)
 	return file_size - from < n ? file_size - from : n;
 }
 
-/* Puts into `packed` where the regions are; one that is in two places is read as if it were not. */
+/* Puts the current places of the regions into `packed`; d->moved says which bytes are elsewhere. */
 static void place_moving(struct dat *d, struct dat_regions *r)
 {
 	for (uint32_t i = 0; i < r->nr; i++) {
@@ -376,8 +376,8 @@ void dat_load_unfinished(struct dat_load *l)
  *	                there is no page at all, the next CPU starts
  *	compressed      a CPU starts where a number of chunks is followed by so many chunks
  *
- * Finding this out means looking at every page's first bytes, or every chunk's: the one time that
- * opening a file takes longer the longer the file is.
+ * To find this out, the first bytes of every page or chunk must be read: only in this case does the
+ * time to open a file depend on its size.
  */
 
 #define SCAN_WINDOW (256u << 10)
@@ -410,7 +410,7 @@ static void add_cpu(struct scan *s, uint64_t offset, uint64_t end)
 		vec_add(&s->cpus, &cpu);
 }
 
-/* Whether a page may start at offset, and its time. Nothing but zeros is no page. */
+/* Whether a page may start at offset, and its time. Bytes that are all zero are not a page. */
 static bool page_at(struct scan *s, uint64_t offset, uint64_t *ts)
 {
 	const uint8_t *p = look_at(s, offset, s->layout.data_offset, s->page_size);

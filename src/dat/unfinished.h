@@ -2,7 +2,7 @@
 /*
  * Private to src/dat: the option DAT_OPT_REGIONS of a file that is being written.
  *
- * It tells where each CPU's trace data are while no other option can, and how far the writer has
+ * It says where each CPU's trace data are while no other option can, and how far the writer has
  * come with finishing the file:
  *
  *	u32 version: 1    u32 n, then n zero bytes, so that what follows is aligned
@@ -13,7 +13,7 @@
  *	u32 number of regions, u32 flags: 1 = sparse
  *	each: u32 buffer, u32 the CPU, u64 offset, u64 room, u64 size, u64 packed, u64 lead
  *
- *	DAT_STAGE_OPEN    Data are being appended. Nobody keeps `size` up to date: the data go up to
+ *	DAT_STAGE_OPEN    Data are being appended. `size` is not updated yet: the data go up to
  *	                  the first page whose time and length are both zero, compressed ones have
  *	                  the number of their chunks in front. A region without an offset has not
  *	                  been begun; these are files without holes.
@@ -28,8 +28,8 @@
  *	                  end of the file is still at `offset`, what would lie after it is at
  *	                  `packed`, and one region may be in both places.
  *
- * Each step to the next stage changes a single byte of the file, so there is no moment at which the
- * regions cannot be told. `lead` bytes in front of a region belong to it: version 7 has the header
+ * Each step to the next stage changes a single byte of the file, so at every moment the file says
+ * where the regions are. `lead` bytes before a region belong to it: version 7 has the header
  * of its section there.
  */
 #ifndef DAT_UNFINISHED_H
@@ -69,7 +69,7 @@ struct dat_regions {
 	struct dat_region *each;
 };
 
-/* False when the bytes are not what they should be, or memory is short. */
+/* False if the bytes are invalid, or there is no memory. */
 bool dat_regions_parse(struct arena *a, const struct dat_option *o, bool big_endian,
 		       struct dat_regions *r);
 

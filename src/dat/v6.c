@@ -11,8 +11,8 @@
  * trace clock; after "latency", text up to the end of the file. Each further buffer has a
  * "flyrecord" of its own, whose offset its option tells.
  *
- * Where the metadata end is known when they have been parsed. So the start of the file is loaded
- * and parsed, and when that was not enough, more of it and again.
+ * The end of the metadata is only known after parsing. So the start of the file is loaded and
+ * parsed; if that is not enough, more is loaded, and everything is parsed again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -128,8 +128,8 @@ static void note_end(struct dat_load *l, const struct cursor *c, const char *wha
 }
 
 /*
- * How much to load before parsing again; 0 when more bytes would not help: the parser did not stop
- * for want of them, or the file or the limit has no more.
+ * How much to load before parsing again; 0 if more bytes would not help: the parser stopped for
+ * another reason, or the file or the limit has no more.
  */
 static uint64_t more(const struct dat_load *l, const struct cursor *c, size_t have)
 {

@@ -3,8 +3,8 @@
  * Version 7: sections in any order. The file's header names the first section of options, each ends
  * with the place of the next, and they say what is where.
  *
- * The options that describe the trace data come last in a file. When the way to them is broken, all
- * sections that can be found by walking take the place of what the options would have said.
+ * The options that describe the trace data come last in a file. If the chain to them is broken, all
+ * sections that can be found by walking are used instead.
  *
  * A section starts with a header
  *
@@ -27,7 +27,7 @@
 
 /* ---- sections ------------------------------------------------------------------------- */
 
-/* Text hardly compresses better than 50 to 1; what says so is made to fill memory. */
+/* Text hardly compresses better than 50 to 1; a section that claims more is an attack. */
 #define TEXT_RATIO 256
 #define TEXT_SPARE 4096
 
@@ -191,7 +191,7 @@ static int64_t expand(const struct dat_codec *codec, const uint8_t *in, size_t n
 	return got;
 }
 
-/* Decompresses what is stored at offset; NULL when nothing comes out. */
+/* Decompresses what is stored at offset; NULL if that is impossible. */
 static uint8_t *read_compressed(struct dat *d, uint64_t offset, uint64_t room, uint64_t *size)
 {
 	uint8_t head[8], *in, *out;
@@ -227,8 +227,8 @@ static uint8_t *read_compressed(struct dat *d, uint64_t offset, uint64_t room, u
 }
 
 /*
- * Loads and decompresses a section's data: as much of them as there is, noting as damage what there
- * is not. False when there is nothing at all.
+ * Loads and decompresses a section's data, as much as there is; notes as damage what is missing.
+ * False when there is nothing at all.
  */
 static bool load_section(struct dat_load *l, struct dat_section *s, struct cursor *c)
 {

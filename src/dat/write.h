@@ -11,7 +11,7 @@
  *	preliminary options: no end of the data is known yet, DAT_OPT_REGIONS says so
  *	room for what is known at the end only (names, options)
  *	trace data, a region per CPU of each buffer
- *	what found no room before them
+ *	what did not fit before them
  *
  * dat_out_finish() writes what is known at the end and then changes the offset in the header: that
  * single write makes the file a finished one. The room is there so that this works on a full disk
@@ -111,7 +111,7 @@ int dat_out_try_fd(int fd, const char *name, const struct dat_out_options *opt,
 /*
  * Appends whole pages to the data of a CPU (its place in the buffer's list, not its number),
  * compressed if the file is. 0 or a negative errno: -ENOSPC, -EFBIG when the region is full, …
- * after which what has been written before is still good.
+ * In all cases, earlier data stay valid.
  *
  * With `sparse` the pages are in the file when this returns; ten at a time compress best. Without,
  * pages to be compressed wait until there are ten.
@@ -119,10 +119,10 @@ int dat_out_try_fd(int fd, const char *name, const struct dat_out_options *opt,
 int dat_out_pages(struct dat_out *o, size_t buffer, uint32_t cpu, const void *pages, size_t n);
 
 /*
- * For those who write to the file themselves (splice): where the next page of that CPU goes and how
- * many bytes the region still takes; and that so many have been written there. Only files with
- * holes that are not compressed have such places; in others the room is 0 from the beginning, and
- * dat_out_pages() is the way.
+ * For callers that write to the file themselves (splice): where the next page of that CPU goes and
+ * how many bytes still fit; and reporting how many were written there. Only files with
+ * holes that are not compressed have such places; in others the room is always 0, and
+ * dat_out_pages() must be used.
  */
 int dat_out_fd(const struct dat_out *o);
 uint64_t dat_out_place(const struct dat_out *o, size_t buffer, uint32_t cpu, uint64_t *room);
@@ -170,7 +170,7 @@ int dat_contents_of(struct dat *d, struct dat_contents *c, struct spur_error *er
 /* ---- unfinished files ----------------------------------------------------------------- */
 
 /*
- * Goes on with a file that its writer left unfinished. d is that file as it was left, c its
+ * Continues a file that its writer left unfinished. d is that file as it was left, c its
  * contents, which live in d. 1: the file is finished, nothing is open; -EBUSY when another process
  * is writing it. dat_out_finish() or dat_out_abandon() come next, then dat_close().
  */
@@ -180,7 +180,7 @@ int dat_out_reopen(const char *path, struct dat_out **out, struct dat **d, struc
 /* The numbers of a buffer's CPUs that have a place in the file. */
 const uint32_t *dat_out_cpus(const struct dat_out *o, size_t buffer, uint32_t *nr);
 
-/* Whether pages may still be appended: its writer did not get as far as finishing it. */
+/* Whether pages may still be appended: its writer had not begun to finish it. */
 bool dat_out_is_open(const struct dat_out *o);
 
 /*

@@ -100,8 +100,8 @@ static void choose_nodes(struct picture *p)
 /* ---- layers ---- */
 
 /*
- * Depth is limited by the number of nodes, each of which is open once; a node is come to again only
- * when that moves it down, which cannot be more often than there are layers.
+ * The depth is limited by the number of nodes, because each is open only once. A node is
+ * visited again only if that moves it down, so at most once for each layer.
  */
 static void find_layer(struct picture *p, struct node *n)
 {
@@ -132,7 +132,7 @@ static void find_layers(struct picture *p)
 	for (size_t i = 0; i < p->nr; i++)
 		if (!has_caller(p, &p->nodes[i]))
 			find_layer(p, &p->nodes[i]);
-	/* What only cycles lead to. */
+	/* Nodes that can only be reached through cycles. */
 	for (size_t i = 0; i < p->nr; i++)
 		if (p->nodes[i].state == 0)
 			find_layer(p, &p->nodes[i]);

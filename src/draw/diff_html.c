@@ -19,7 +19,7 @@
 
 #define DRAWN	   6	/* changed distributions that are drawn without being asked for */
 #define RAN	   12	/* tasks and interrupts that are named */
-#define ROWS	   40	/* of changes that are there to see at once */
+#define ROWS	   40	/* rows of changes that are visible at first; the rest is folded */
 #define MAX_ROWS   2000 /* of a table */
 #define NAME_BYTES 4096
 #define CELL	   64
@@ -292,7 +292,7 @@ static void put_others(const struct diff_page *p, struct buf *out)
 
 /* ---- the head ---- */
 
-/* Where the files are is of interest when they are called the same. */
+/* If both files have the same name, the title has their folders. */
 static void put_title(const struct diff_page *p, struct buf *out)
 {
 	const char *a = p->path[DIFF_A], *b = p->path[DIFF_B];
@@ -427,7 +427,7 @@ static void put_change(const struct diff_page *p, const struct diff_measure *m, 
 	buf_printf(out, "</td><td>%s</td>", st->name);
 	for (unsigned int i = 0; i < DIFF_SIDES; i++)
 		put_cell(p, m->family->unit, m->count[i], st->value[i], out);
-	/* More of a time is worse; more events are just more. */
+	/* More time is worse; more events are neither better nor worse. */
 	buf_printf(out, "<td class=\"r%s\">%s</td>",
 		   m->outcome != DIFF_CHANGED || !st->clear || m->family->unit != DIFF_TIME ? ""
 		   : more ? " more"
@@ -456,7 +456,7 @@ static void put_changes_table(const struct diff_page *p, size_t from, size_t to,
 	buf_puts(out, "</table></div>\n");
 }
 
-/* Measures are sorted by outcome: where one begins. */
+/* The index of the first measure with this outcome, by which measures are sorted. */
 static size_t first_of(const struct diff *d, enum diff_outcome outcome)
 {
 	size_t i = 0;

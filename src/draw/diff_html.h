@@ -19,7 +19,7 @@ struct diff_page {
 	/* What makes the comparison unsafe; false after the last one. */
 	bool (*warning)(const void *arg, unsigned int number, char *text, size_t cap);
 	const void *warning_arg;
-	/* Whose stacks are drawn; NULL: everybody's. */
+	/* Whether a task's stacks are drawn; NULL: those of all tasks are. */
 	bool (*task)(const void *arg, int64_t pid, const char *comm);
 	const void *task_arg;
 };

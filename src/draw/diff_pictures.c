@@ -3,8 +3,8 @@
  * The pictures of a comparison's page: two distributions, one over the other, and who had which CPU
  * around one of the worst cases.
  *
- * The axis of times is logarithmic, or linear where all of them are much the same; that of the
- * histogram's parts is always logarithmic: the rare long ones are what people look for.
+ * The axis of times is logarithmic, or linear if all times are similar. That of the histogram's
+ * parts is always logarithmic, because people look for the rare long ones.
  */
 #include <math.h>
 #include <stdio.h>
@@ -111,7 +111,7 @@ static const char *diff_round_time(char *text, size_t cap, bool ticks, double ti
 
 	for (; !ticks && fabs(time) >= 999.5 && unit < 3; unit++)
 		time /= 1000;
-	/* No zero is negative. */
+	/* Adding 0.0 makes "-0" a plain zero. */
 	snprintf(text, cap, "%.4g%s%s", time + 0.0, ticks ? "" : " ", ticks ? "" : units[unit]);
 	return text;
 }
@@ -236,7 +236,7 @@ void diff_chart_cumulative(const struct diff_chart *c, struct buf *out)
 
 /* ---- histogram ---- */
 
-/* Of all values those between the ends of a bin. */
+/* The part of all values that are in this bin. */
 static double part_of(struct dist *d, const struct axis *x, unsigned int bin)
 {
 	const double from = value_at(x, (double)bin / BINS), to = value_at(x, (bin + 1.0) / BINS);

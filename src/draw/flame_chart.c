@@ -2,8 +2,8 @@
 /*
  * The flame chart: calls along the time, a lane for each task, callees below their callers.
  *
- * Of more calls than a picture can hold the longest ones are kept: whenever there are several times
- * as many, the shortest are dropped and calls that are shorter than these are no longer taken.
+ * If there are more calls than a picture can hold, it has the longest ones: when several times as
+ * many are stored, the shortest are dropped, and calls that are shorter than these are ignored.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -320,7 +320,7 @@ static void draw_call(struct chart_drawing *d, const struct call *c)
 	flame_put_box(d->out, &box, &d->numbers);
 }
 
-/* What is not there. Called before calls are drawn: those that are too narrow are counted here. */
+/* Which calls are left out. To be called before drawing: it counts those that are too narrow. */
 static const char *omissions(struct chart_drawing *d, struct buf *b)
 {
 	uint64_t n = d->chart->dropped;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The heat map: a column is a second (or what was asked for), its rows are the fiftieths of it, the
- * colour says how much happened then. What comes once a second is a line; a pause is a hole.
+ * The heat map: a column is a second (or what was asked for), its rows are fiftieths of it, the
+ * colour shows how much happened then. Events once a second form a line; a pause is a hole.
  *
- * Of a long trace several seconds share a column, twice as many whenever there would be too many
- * columns: the rows stay what they are.
+ * In a long trace several seconds share a column. Their number doubles whenever there would be too
+ * many columns; the rows do not change.
  */
 #include <errno.h>
 #include <math.h>

@@ -45,7 +45,7 @@ void flame_put_text(struct buf *out, const char *classes, const char *anchor, do
 /* A number of that many digits after the point, whatever the locale. */
 void flame_put_fixed(struct buf *out, double v, unsigned int digits);
 
-/* Takes the zeros at the end of a number with digits after the point, and the point. */
+/* Removes zeros at the end of a number with a decimal point, and the point if it is last then. */
 void flame_drop_zeros(struct buf *out);
 
 uint32_t flame_colour(enum flame_colours c, const char *name);

@@ -2,10 +2,10 @@
 /*
  * Flame graphs, and what all pictures of stacks have around their frames: page, text, colours.
  *
- * A picture is an SVG document that needs nothing else. Its style and its script are in it; without
- * a script it is a picture whose frames show their numbers, and without style sheets one in plain
- * colours. A function has the same colour in every picture: it depends on the name alone. All are
- * light enough for black letters, in front of a dark page as of a light one.
+ * A picture is an SVG document that contains its style and its script. Without scripts the frames
+ * still show their numbers; without style sheets the colours are plain. A function has the same
+ * colour in every picture, because the colour depends only on the name. All colours are light
+ * enough for black letters, on a dark page and on a light one.
  */
 #include <math.h>
 
@@ -124,7 +124,7 @@ void flame_put_box(struct buf *out, const struct flame_box *b, struct buf *numbe
 	put_attribute(out, "y", b->y);
 	put_attribute(out, "width", b->w);
 	put_attribute(out, "height", b->h);
-	/* A border would be all there is to see of a narrow one. */
+	/* A narrow frame would consist of its border only. */
 	buf_printf(out, "%s fill=\"#%06x\"/>", b->w < BORDERED ? " class=\"n\"" : "", b->colour);
 	put_label(out, b);
 	buf_puts(out, "</g>\n");
@@ -199,7 +199,7 @@ static const struct range kernel = {{235, 120, 40}, {15, 50, 30}, {0, 15, 20}};
 static const struct range user = {{120, 190, 110}, {50, 40, 40}, {20, 10, 20}};
 static const struct range plain = {{185, 185, 190}, {30, 30, 25}, {0, 0, 0}};
 
-/* Light forms of colours that differ for every kind of sight. */
+/* Light versions of colours that can be told apart with any kind of colour vision. */
 static const struct rgb distinct[] = {{230, 159, 60}, {110, 190, 235}, {240, 228, 120},
 				      {90, 160, 215}, {225, 170, 200}, {200, 200, 200}};
 
@@ -311,8 +311,8 @@ uint32_t flame_colour_of_heat(enum flame_colours c, double amount)
 
 /*
  * ---- the flame graph: a frame is as wide as its total, callees stand on (icicle: hang from) their
- * callers, sorted by name. Twice the tree is walked by the same rule: first to learn how deep what
- * is drawn goes and how much is left out because it is too narrow, then to draw ----
+ * callers, sorted by name. The tree is walked twice by the same rule: first to find the depth of
+ * the picture and how much is left out because it is too narrow, then to draw ----
  */
 
 #define MIN_WIDTH 0.1

@@ -41,7 +41,7 @@ struct flame_chart;
 struct flame_chart *flame_chart_new(struct spur_error *err);
 void flame_chart_free(struct flame_chart *c);
 
-/* A call by a task; `open` when it took longer than that; how much longer is not known. */
+/* A call by a task; `open`: it took at least that long. */
 void flame_chart_call(struct flame_chart *c, int64_t pid, const char *comm, const char *func,
 		      uint64_t ts, uint64_t dur, int64_t depth, bool open);
 int flame_chart_read(struct flame_chart *c, struct spur_trace *t, const struct flame_wanted *w,
@@ -59,7 +59,7 @@ struct flame_heat;
 struct flame_heat *flame_heat_new(uint64_t column, struct spur_error *err);
 void flame_heat_free(struct flame_heat *h);
 void flame_heat_add(struct flame_heat *h, uint64_t ts);
-/* Events with stacks; with events named, these whether they have stacks or not. */
+/* Events with stacks; if events are named, these, with or without stacks. */
 int flame_heat_read(struct flame_heat *h, struct spur_trace *t, const struct flame_wanted *w,
 		    struct spur_error *err);
 uint64_t flame_heat_events(const struct flame_heat *h);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Command names of tasks by pid: the table a trace brings along (saved_cmdlines), and the overlay
- * in which a printing thread keeps what scheduling events told it.
+ * in which a printing thread stores what it has learned from scheduling events.
  *
  * The first name of a pid stays, as in libtraceevent. pid 0 is always "<idle>".
  *
@@ -46,7 +46,7 @@ static struct comm *comm_new(struct arena *a, const char *name, size_t len)
 
 	if (len > NAMES_LIMIT)
 		return NULL;
-	/* As much as a name of the kernel may take at least, so that another one fits there. */
+	/* At least as much memory as a name of the kernel needs, so that a new name fits, too. */
 	c = arena_alloc(a, sizeof(*c) + (len < TASK_NAME ? TASK_NAME : len) + 1);
 	if (!c)
 		return NULL;

@@ -8,7 +8,7 @@
  *
  * After the metadata has been loaded a registry is shared by all threads. What is computed late
  * (formats, symbols) is computed once under the registry's lock and never changes afterwards.
- * Format text comes from files of strangers: nothing in it is trusted.
+ * Format files are untrusted.
  */
 #ifndef EVENT_EVENT_H
 #define EVENT_EVENT_H
@@ -32,7 +32,7 @@ struct event_field;
 /*
  * How the raw form shows arrays of characters. One whose bytes are all printable is shown as text,
  * any other as ARRAY[…], and from then on so is the same field of every later record: addresses and
- * other binary data are declared like text, and what happens to be printable in them is no text.
+ * other binary data are declared like text, and some of them happen to be printable.
  *
  * Records printed before their turn may have been shown in the wrong form. Which fields were shown
  * as text is remembered, so that this can be found out: see array_forms_stale().
@@ -40,7 +40,7 @@ struct event_field;
  * All zero: nothing is known of any field. The keys are fields, the values say nothing.
  */
 struct array_forms {
-	struct map binary; /* have held something else than text */
+	struct map binary; /* have contained something other than text */
 	struct map text;   /* have been shown as text */
 	bool lost;	   /* memory ran out, and something was not remembered */
 };
@@ -50,10 +50,10 @@ void array_forms_free(struct array_forms *a);
 /* Forgets everything. */
 void array_forms_reset(struct array_forms *a);
 
-/* Whether to show the field as text, this time being printable or not. */
+/* Whether to show the field as text; `printable`: this record's bytes are. */
 bool array_forms_text(struct array_forms *a, const struct event_field *f, bool printable);
 
-/* Would text printed with `later` be another one, had it known all that `earlier` knows? */
+/* Whether text that was printed with `later` would differ if it had known what `earlier` knows. */
 bool array_forms_stale(const struct array_forms *later, const struct array_forms *earlier);
 
 /* Learns what `from` knows about binary fields. False without memory. */
@@ -90,8 +90,8 @@ struct event_handler; /* a builtin printer that replaces it, handler.h */
 enum event_state {
 	EVENT_UNPARSED,
 	EVENT_READY,	   /* fields and plan are there */
-	EVENT_FIELDS_ONLY, /* the print format cannot be read: printed field by field */
-	EVENT_BROKEN,	   /* not even the fields: the record is opaque */
+	EVENT_FIELDS_ONLY, /* the print format cannot be parsed: printed field by field */
+	EVENT_BROKEN,	   /* not even the fields can be parsed: the record is opaque */
 };
 
 struct event {
@@ -105,7 +105,7 @@ struct event {
 
 	/* Valid once event_ready() has returned. Common fields come first in `fields`. */
 	int state;		  /* enum event_state; only through __atomic builtins */
-	enum event_state parsed;  /* what it is going to be; under the registry's lock */
+	enum event_state parsed;  /* the future state; guarded by the registry's lock */
 	const char *print_format; /* the rest of the text, once the fields have been read */
 	struct event_field *fields;
 	uint32_t nr_fields;
@@ -113,7 +113,7 @@ struct event {
 	const char *print_fmt; /* the text after "print fmt: ", NUL-terminated */
 	struct event_plan *plan;
 	const char *why; /* what in the format could not be understood, or NULL */
-	bool beyond;	 /* …but maybe not beyond libtraceevent: events->tep prints it */
+	bool beyond;	 /* …but libtraceevent may understand it: events->tep prints it */
 
 	/* A builtin printer for this event and what it keeps about its fields. */
 	const struct event_handler *handler;
@@ -236,7 +236,7 @@ static inline int64_t record_int(const struct events *ev, const struct spur_reco
 	return size && size < 8 ? (int64_t)(v << (64 - 8 * size)) >> (64 - 8 * size) : (int64_t)v;
 }
 
-/* How records begin on all kernels that are known: numbers that are asked for all the time. */
+/* How records begin on all known kernels: these fields are read most often. */
 struct usual_head {
 	uint16_t type;
 	uint8_t flags, preempt_count;

@@ -4,7 +4,7 @@
  *
  * Adding an event costs a look at the first lines of its format. events_seal() builds the table by
  * id and reads the fields of one event, because the place of the common ones must be known before
- * the type of a record can be: it is the same in all events, and that of the lowest id counts.
+ * type of a record can be: the place is the same in all events, and that of the lowest id is used.
  */
 #include "event/event.h"
 

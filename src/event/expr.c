@@ -190,7 +190,7 @@ static bool parse_quoted(struct expr_parser *p, struct expr *e)
 {
 	bool ok;
 
-	/* Before 1.8.3 libtraceevent took 'x' for a word. */
+	/* Before 1.8.3 libtraceevent treated 'x' as a word. */
 	if (p->tok.kind == TOKEN_CHAR && p->events->compat != COMPAT_31)
 		ok = set_atom_number(p, e, p->tok.len ? p->tok.text[0] : 0);
 	else
@@ -355,7 +355,7 @@ static bool parse_index(struct expr_parser *p, struct expr *e)
 	return parse_rest(p, e, NULL);
 }
 
-/* "(type *)": the star was no multiplication. */
+/* "(type *)": the star was not a multiplication. */
 static bool make_pointer_type(struct expr_parser *p, struct expr *e)
 {
 	struct buf type;
@@ -552,7 +552,7 @@ static bool constant(const struct expr *e, int64_t *value)
 	}
 }
 
-/* The text that stands for a constant expression, as an atom. A cast around it does not count. */
+/* The text of a constant expression, as an atom. A cast around it is ignored. */
 static bool constant_atom(struct expr_parser *p, struct expr *e, struct expr *atom)
 {
 	int64_t value;

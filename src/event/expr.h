@@ -24,7 +24,7 @@
 #define EXPR_MAX_DEPTH 200   /* formats of real kernels stay below 20 */
 #define EXPR_MAX_NODES 20000 /* in one format */
 
-/* The numbers are libtraceevent's: they show up in what it prints about arguments it dislikes. */
+/* The numbers are libtraceevent's: it prints them in messages about arguments that it refuses. */
 enum expr_kind {
 	EXPR_NULL = 0, /* the missing left side of a unary operator */
 	EXPR_ATOM = 1, /* words, a number, a string */

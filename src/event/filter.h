@@ -88,7 +88,7 @@ struct filter_rules;
 
 struct filter {
 	struct events *events;
-	/* By event index: NULL for an event that no filter is about. */
+	/* By event index: NULL if no filter is about the event. */
 	const struct filter_program **programs;
 	size_t nr_events;
 	bool any; /* a filter was added */
@@ -110,8 +110,8 @@ struct filter_mistake filter_mistake(const struct filter *f);
 const char *filter_reason_text(enum filter_reason reason);
 
 /*
- * Fields that no event of a filter has make a part of it silently false. Fills err with words about
- * the first such name, with the nearest name that exists, and returns how many there are. Parses
+ * If no event of a filter has one of its fields, a part of it is always false. Fills err with words
+ * about the first such name, with the nearest existing one, and returns their number. Parses
  * the formats of the filters' events.
  */
 size_t filter_check(const struct filter *f, struct spur_error *err);

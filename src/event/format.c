@@ -285,7 +285,7 @@ static bool keep_text(struct event *e, const struct format_lexer *l)
 	return e->print_fmt != NULL;
 }
 
-/* "print fmt:" and the string, whose pieces may be joined by macros. */
+/* "print fmt:" and the string. Its pieces may be joined by macros. */
 static bool read_format(struct expr_parser *p, struct buf *format)
 {
 	parser_next_item(p);
@@ -308,8 +308,8 @@ static bool read_format(struct expr_parser *p, struct buf *format)
 }
 
 /*
- * The arguments after the first comma. Where an argument ends with an operation, whatever mark
- * stands after it is taken for the comma.
+ * The arguments after the first comma. If an argument ends with an operation, any mark that
+ * follows it counts as the comma.
  */
 static bool read_arguments(struct expr_parser *p, struct arguments *args)
 {
@@ -744,7 +744,7 @@ static void bind_handler(struct event *e)
 enum event_state event_parse(struct event *e)
 {
 	pthread_mutex_lock(&e->events->lock);
-	/* A handler that is being bound asks for fields: to it the event is already parsed. */
+	/* A handler that is being bound reads fields: for it, the event is parsed already. */
 	if (e->parsed == EVENT_UNPARSED) {
 		e->parsed = parse(e);
 		if (e->parsed != EVENT_BROKEN)

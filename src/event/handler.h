@@ -34,7 +34,7 @@ struct event_handler {
 		      struct buf *out);
 	/* Learns the names of tasks that print() would learn, without a text. May be NULL. */
 	void (*learn)(struct event_printer *p, const struct event *e, const struct spur_record *r);
-	/* It looks at the record that follows, whatever that is: nothing may be left out before. */
+	/* It uses the record that follows, whatever it is: that record must not be filtered out. */
 	bool looks_ahead;
 };
 

@@ -28,7 +28,7 @@ void symbols_free(struct symbols *s);
 
 /*
  * Takes kallsyms text (copied). Several texts may be added. They are parsed at the first look-up,
- * once, under a lock of their own: a trace that shows no function never pays for 200 000 symbols.
+ * once, under a lock of their own: a trace that shows no function never parses 200 000 symbols.
  * Nothing may be added after the first look-up in a text: -EBUSY.
  */
 int symbols_add(struct symbols *s, const char *kallsyms, size_t len);
@@ -111,8 +111,8 @@ struct comm_overlay *overlay_new(const struct comms *base);
 void overlay_free(struct comm_overlay *o);
 
 /*
- * Whom to ask for the name of a task that is in no table: it writes one of less than cap bytes and
- * returns true, or returns false. What it says is learned.
+ * The function that is asked for the name of a task that is in no table: it writes one of less than
+ * cap bytes and returns true, or returns false. The overlay learns what it returns.
  */
 void overlay_ask(struct comm_overlay *o, bool (*ask)(void *arg, int pid, char *name, size_t cap),
 		 void *arg);
@@ -126,7 +126,7 @@ bool overlay_learn(struct comm_overlay *o, int pid, const char *name, size_t len
 /* As comms_find(), with what was learned. */
 const char *overlay_find(struct comm_overlay *o, int pid, size_t *len);
 
-/* Whether a task has a name, which it then keeps. */
+/* Whether a task has a name, which will not change then. */
 bool overlay_known(const struct comm_overlay *o, int pid);
 
 /* Tasks that were asked for while they had no name, and tasks that were learned; each once. */

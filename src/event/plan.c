@@ -60,7 +60,7 @@ static uint64_t function_address(struct events *ev, const struct expr *e)
 }
 
 /*
- * A word that is no number may be the name of a function, whose address is then meant. Only words
+ * A word that is not a number may be the name of a function; its address is meant then. Only words
  * whose number matters are looked up: doing so parses the whole kallsyms.
  */
 static void resolve_number(struct events *ev, struct expr *e)
@@ -593,7 +593,7 @@ static inline void put_dynamic(struct run *x, const struct plan_op *op)
 	buf_put(x->out, text, len);
 }
 
-/* A NUL ends the line: what the peer collected is printed as a string. */
+/* A NUL ends the line: libtraceevent prints what it has collected as a string. */
 static void cut_at_nul(struct run *x, size_t from)
 {
 	char *nul = memchr(x->out->data + from, '\0', x->out->len - from);

@@ -108,7 +108,7 @@ static bool is_text(const char *p, size_t n)
 
 /*
  * Where an array lies and how many bytes can be shown of it. A stack is declared as an array longer
- * than most records are; the peer shows what follows the record, and so do we within its page.
+ * than most records are. libtraceevent shows what follows the record; so do we, within its page.
  */
 static const uint8_t *array_bytes(const struct run *x, const struct event_field *f, uint32_t offset,
 				  size_t *left)
@@ -220,7 +220,7 @@ static struct run run_start(struct event_printer *p, const struct spur_record *r
 	};
 }
 
-/* Functions of plugins are unknown while plugins are off, and then the format makes no sense. */
+/* Functions of plugins are unknown if plugins are off. Then the format makes no sense. */
 static bool plan_usable(const struct event_printer *p, const struct event *e)
 {
 	return e->plan && !(p->no_handlers && e->plan->plugin_func);

@@ -209,7 +209,7 @@ static const char *print_conversion(struct run *x, struct printk_args *args, con
 	if (s.stars)
 		star = next_arg(args);
 	a = next_arg(args);
-	/* Without its argument a conversion vanishes, but for its letter. */
+	/* Without its argument only the letter of a conversion is printed. */
 	if (!a || s.stars > 1)
 		return p + letter;
 	width = star && !star->text ? (int)star->value : -1;

@@ -256,7 +256,7 @@ static void odd_number(struct buf *out, const struct spec *s, int star, uint64_t
 	uint32_t biggest = 0;
 	int n;
 
-	/* The library would fill whatever width is asked for before it drops what does not fit. */
+	/* The library would pad to any width before it drops what does not fit. */
 	while (*(digits += strcspn(digits, "0123456789"))) {
 		uint32_t number = read_number(&digits);
 

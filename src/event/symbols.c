@@ -5,8 +5,8 @@
  *	ffffffff81000000 T _stext
  *	ffffffffc0201000 t nfs_open	[nfs]
  *
- * Several symbols may share an address, and which of them names it is part of the text people
- * compare. libtraceevent keeps symbols in a list that grows at its front, sorts it stably by
+ * Several symbols may have one address. People compare texts, so it matters which name is shown.
+ * libtraceevent keeps symbols in a list that grows at its front, sorts it stably by
  * address and searches by bisection. So here: among equal addresses the later line comes first, an
  * address inside a function has the name of the earliest line, and the address itself that of
  * whichever the bisection meets.
@@ -259,7 +259,7 @@ static size_t run_end(const struct symbol *at, size_t i, size_t n)
 
 /*
  * A merge sort of the runs that are sorted already. The kernel's own symbols are one long run;
- * only the modules' after it are in disorder and worth sorting among themselves first.
+ * only those of the modules after it are not in order, and must be sorted first.
  */
 static bool sort_by_addr(struct symbol *at, size_t n)
 {
@@ -300,7 +300,7 @@ static void reverse_equals(struct symbol *at, size_t n)
 	}
 }
 
-/* Without memory what could be read so far is used. */
+/* Without memory, the symbols read so far are used. */
 static void parse_all(struct symbols *s)
 {
 	vec_each (src, &s->sources)
@@ -318,7 +318,7 @@ static void ensure_ready(struct symbols *s)
 	if (__builtin_expect(s->ready, 1))
 		return;
 	pthread_mutex_lock(&s->lock);
-	/* A look-up before there is any text does not keep others from adding one. */
+	/* A look-up before there is any text does not prevent adding one later. */
 	if (!s->ready && s->sources.n) {
 		parse_all(s);
 		s->ready = true;

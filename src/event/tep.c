@@ -58,7 +58,7 @@ static bool is_stock(const char *name)
 	return false;
 }
 
-/* A directory of the user's own: what lies there takes over even when its name is a stock one. */
+/* A directory of the user: its plugins are used even if they have the names of built-in ones. */
 static bool is_users(const char *path)
 {
 	const char *dir = getenv("TRACEEVENT_PLUGIN_DIR"), *home = getenv("HOME");
@@ -317,7 +317,7 @@ void tep_bridge_attach(struct tep_bridge *b)
 	ev->tep = b;
 }
 
-/* Copies a record to where zeroes follow it: strings then end, and lengths that lie do no harm. */
+/* Copies a record to memory with zeroes after it: so strings end, and wrong lengths do no harm. */
 static bool copy_record(struct tep_bridge *b, const struct spur_record *r)
 {
 	size_t need = (size_t)r->size + TAIL;

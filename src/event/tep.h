@@ -3,8 +3,8 @@
  * The bridge to libtraceevent: for plugins that users wrote for it, and for the rare print format
  * that is beyond our own plans. Tests use it as the judge of everything we print.
  *
- * A bridge takes the formats that our own parser accepted and nothing else, so that a hostile file
- * does not reach a parser that trusts its input. libtraceevent is not thread-safe; a bridge has a
+ * A bridge only gets formats that our own parser has accepted, so that a hostile file does not
+ * reach a parser that trusts its input. libtraceevent is not thread-safe; a bridge has a
  * lock of its own and may be shared.
  */
 #ifndef EVENT_TEP_H
@@ -32,7 +32,7 @@ struct tep_options {
 /* Whether this spur was built with libtraceevent, so that plugins can be loaded. */
 bool tep_available(void);
 
-/* True when there are plugins that spur does not bring itself: only then a bridge is worth it. */
+/* True if there are plugins besides those of spur: only then is a bridge useful. */
 bool tep_user_plugins_exist(void);
 
 /* Calls found() with the path of every such plugin. */
@@ -55,7 +55,7 @@ void tep_bridge_attach(struct tep_bridge *b);
 void tep_bridge_print(struct tep_bridge *b, struct event *e, const struct spur_record *r, bool raw,
 		      struct buf *out);
 
-/* Which of the two versions we can match the library in use prints like. */
+/* Which of the two versions that spur can imitate prints like the library in use. */
 enum event_compat tep_compat(void);
 
 /*

@@ -379,7 +379,7 @@ static const char *type_name(const struct import_field *f)
 		return "char";
 	if (f->is_long)
 		return "unsigned long";
-	/* An array of bytes must not look like one of letters. */
+	/* An array of bytes must not look like an array of letters. */
 	return array && f->size == 1 ? "byte" : names[f->is_signed][f->size];
 }
 

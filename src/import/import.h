@@ -119,7 +119,7 @@ struct import {
 int import_init(struct import *im, const char *path);
 void import_free(struct import *im);
 
-/* Keeps the first thing that went wrong. Returns what was first. */
+/* Stores the error, unless there is one already. Returns the first one. */
 int import_fail(struct import *im, int rc);
 
 /* A remark; of several the first one that is about damage counts. */

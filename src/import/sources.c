@@ -210,7 +210,7 @@ int source_open_fd(int fd, const char *name, struct dat **out, struct spur_error
 		fd = made;
 	}
 	rc = dat_open_fd(fd, name, NULL, out, err);
-	/* What is wrong with the original is wrong with what it became. */
+	/* Damage of the original is damage of its conversion. */
 	if (rc == 0 && result.damage)
 		dat_note_damage(*out, result.damage, 0, "%s", result.remark);
 	return rc;

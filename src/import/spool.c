@@ -227,7 +227,7 @@ static int step(struct spool_source *src)
 	return 1;
 }
 
-/* Of equally early ones the run that came first. */
+/* Of records with the same time, that of the earlier run comes first. */
 static bool earlier(const struct spool_reader *r, uint32_t a, uint32_t b)
 {
 	const uint64_t x = r->sources[a].now.ts, y = r->sources[b].now.ts;

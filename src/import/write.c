@@ -154,7 +154,7 @@ static void set_names(struct writing *w)
 	w->c.printk = span_of(&w->im->printk);
 }
 
-/* The parts of the spool are sorted by buffer and CPU; each part's first of its key makes one. */
+/* The parts of the spool are sorted by buffer and CPU; the first part of each key makes a CPU. */
 static bool set_buffers(struct writing *w)
 {
 	const struct import *im = w->im;

@@ -441,7 +441,7 @@ static int attach_kprobe(const struct probe_target *t, int prog_fd, uint64_t coo
 		attr.kprobe_addr = t->address;
 	}
 	ret = attach_once(&attr, 0, t, prog_fd, cookie, a, &why);
-	/* Functions that must not be traced are refused as if the question were wrong. */
+	/* For functions that must not be traced, the error is that of a wrong argument. */
 	if (ret == -EINVAL)
 		return attach_failed(t, -EADDRNOTAVAIL, err);
 	return ret < 0 ? error_set(err, ret, "%s", why.text) : ret;

@@ -634,7 +634,7 @@ static int parse_name(struct fetcher *f, const char **text, struct fetch_value *
 		return ret;
 	}
 	if (f->scope->fields && !p) {
-		/* The event cannot be read: the kernel will check it. */
+		/* The event cannot be read, so the kernel has to check this. */
 		*text += len;
 		v->name = name;
 		v->name_len = len;

@@ -346,7 +346,7 @@ int loader_closure(const char *program, const char *machine, struct arena *arena
 		struct spur_error ignored = {0};
 
 		ret = add_needed(list->at[i], machine, arena, list, i ? &ignored : err);
-		/* A library that cannot be read has been found all the same. */
+		/* A library that cannot be read still counts as found. */
 		if (i && ret != -ENOMEM)
 			ret = 0;
 	}

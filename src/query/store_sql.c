@@ -350,8 +350,8 @@ static void write_template(struct writer *w, const char *template, struct span x
 /*
  * A server's exact quantile is the value whose number, from 0, is the level times their count
  * without its fraction. Ours is the smallest that so many percent do not exceed. The two differ
- * where that product is a whole number, so the level is a little less. Only of what can be NULL is
- * the quantile of nothing NULL.
+ * where that product is a whole number, so the level is a little lower. The quantile of nothing is
+ * NULL only if the argument can be NULL.
  */
 static bool write_quantile(struct writer *w, double percent, struct span x)
 {
@@ -491,7 +491,7 @@ static size_t find_args(const struct store_sql *s, size_t open, size_t to, struc
 	return 0;
 }
 
-/* Writes a call of a function of ours; how many tokens it has, 0: it is none. */
+/* Writes a call of one of spur's functions; returns its number of tokens, 0: it is no such call. */
 static size_t write_call(struct writer *w, size_t at, size_t to)
 {
 	const struct store_sql *s = w->sql;

@@ -302,7 +302,7 @@ static void look_after(struct session *s, int fd, bool closed)
 	if (rc == 0)
 		settle_at(s, now, closed);
 	else
-		s->place[0] = '\0'; /* What cannot be helped is said once. */
+		s->place[0] = '\0'; /* What cannot be changed is only reported once. */
 }
 
 void session_check_file(struct session *s)

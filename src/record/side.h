@@ -47,8 +47,8 @@ uint64_t side_read(struct side *s, void (*fn)(void *arg, const struct spur_recor
 void side_free(struct side *s);
 
 /*
- * Watching for a task that has to wait for its CPU: one such instance records wake-ups and switches
- * with the monotonic clock; a thread follows them and reports when a task that was woken ran later
+ * Watches for tasks that wait too long for their CPU: one such instance records wake-ups and
+ * switches with the monotonic clock; a thread follows them and reports when a woken task ran later
  * than allowed.
  */
 struct watch;

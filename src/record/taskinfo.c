@@ -444,7 +444,7 @@ static struct task *add_seen(struct taskinfo *n, int32_t pid, const char *name, 
 	return t;
 }
 
-/* /proc says what a kernel's worker is doing, after its name: "kworker/0:1-events". */
+/* /proc appends what a worker of the kernel is doing to its name: "kworker/0:1-events". */
 static size_t worker_len(const char *name, size_t len)
 {
 	static const char own[] = "kworker/";

@@ -23,7 +23,7 @@ struct worker {
 int worker_init(struct worker *w, const struct report *rep);
 void worker_done(struct worker *w);
 
-/* Adds the lanes of all sources of a report to a merge, in order. */
+/* Adds the lanes of all sources of a report to a scan, in order. */
 int worker_add_lanes(const void *report, struct scan *m);
 
 /* Learns from a lane's current record, which is before those to be emitted. */

@@ -36,7 +36,7 @@ struct slicer {
 	bool done;
 };
 
-/* `add` puts the same lanes into a merge that the slices' readers will use. */
+/* `add` adds the same lanes to a scan as the slices' readers will use. */
 int slicer_init(struct slicer *s, int (*add)(const void *arg, struct scan *m), const void *arg,
 		uint64_t since, uint64_t until, size_t slice_bytes);
 void slicer_free(struct slicer *s);

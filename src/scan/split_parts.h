@@ -10,7 +10,7 @@
 
 /* A lane, and the part of it in the current piece: all records from `from` up to `to`. */
 struct cut_lane {
-	struct lane *lane;	 /* of the merge; finds the places */
+	struct lane *lane;	 /* of the scan; finds the places */
 	struct dat_pages *pages; /* the same data; used for copying */
 	uint32_t buffer;	 /* in the pieces */
 	uint32_t place;		 /* of the CPU in that buffer's list */
@@ -28,7 +28,7 @@ struct cutter {
 	struct dat_contents contents;	   /* of all pieces, but for the option CUT */
 	struct dat_out_option *own_option; /* among them: CUT of the piece; NULL: none had it yet */
 	struct buf mark;		   /* its bytes */
-	bool *lost; /* by lane of the merge: the piece has a record after a loss */
+	bool *lost; /* by lane of the scan: the piece has a record after a loss */
 	struct dat_out_options options;
 	uint64_t events, first, last; /* of the current piece */
 	uint64_t copied, total;	      /* pages, for the progress */

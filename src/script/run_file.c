@@ -54,7 +54,7 @@ struct file_run {
 	uint64_t skipped;	/* rounds of intervals that were left out */
 	unsigned int steps;
 	bool stopped;	       /* by the user */
-	bool in_record;	       /* a program runs on the merge's current record */
+	bool in_record;	       /* a program runs on the scan's current record */
 	struct stacks *stacks; /* NULL until a program needs them */
 	struct groups *groups; /* likewise */
 };
@@ -69,7 +69,7 @@ struct file_run {
 #define MAX_FRAMES 1024
 
 struct stacks {
-	struct lane *lanes; /* that look ahead, as many as the merge has */
+	struct lane *lanes; /* that look ahead, as many as the scan has */
 	bool *open;
 	uint32_t nr;
 	struct event *kernel, *user;

@@ -206,7 +206,7 @@ struct diff_measure {
 
 struct diff_options {
 	struct walk_options walk;
-	/* Which rows and records count; NULL: all. Unknown values are ROW_NULL and NULL. */
+	/* Selects rows and records; NULL: all. Unknown values are ROW_NULL and NULL. */
 	bool (*wanted)(void *arg, int64_t cpu, int64_t pid, const char *comm);
 	void *arg;
 	const struct pairs_options *pairs; /* NULL: none */

@@ -125,7 +125,7 @@ struct flame_folded {
 };
 
 void flame_folded_begin(struct flame_folded *r, struct flame *f, unsigned int side);
-/* Takes the next part of a text, which may end within a line. */
+/* Adds the next part of a text, which may end within a line. */
 void flame_folded_take(struct flame_folded *r, const char *text, size_t len);
 void flame_folded_end(struct flame_folded *r);
 

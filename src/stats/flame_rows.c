@@ -225,8 +225,8 @@ const struct table off_cpu_table = {
  * detached tree until the call itself comes; then they become part of its caller's tree. There are
  * at most as many detached trees as open calls.
  *
- * All calls are read whatever was asked for: the callers of one that is wanted need not be wanted.
- * They count nothing and are left out where nothing below them counts.
+ * All calls are read, even if few were selected: their callers may not be selected. Calls that are
+ * not selected count nothing, and are left out if no call below them counts.
  */
 
 struct call_tree {

@@ -349,8 +349,8 @@ static bool copy_keys(const struct latency *l, struct latency_group *g, const vo
 }
 
 /*
- * Where a row's group is likely to be at hand: texts of equal rows mostly are one text, and looking
- * at where that lies is much less work than looking at it.
+ * The cached place of a row's group. Equal texts are mostly one text, so this compares addresses of
+ * texts, which is much faster than comparing the texts.
  */
 static struct latency_group **place(struct latency *l, const void *row)
 {
@@ -524,7 +524,7 @@ void latency_row(void *latency, const void *row)
 
 struct sorted {
 	struct latency_group *group;
-	bool followed; /* or it is of no task, or everybody is */
+	bool followed; /* or it belongs to no task, or all tasks are followed */
 	double by;
 	const struct latency *latency;
 };
@@ -559,7 +559,7 @@ static int compare_keys(const struct latency *l, const struct latency_group *a,
 	return 0;
 }
 
-/* The rest of all groups is last whatever it comes to. */
+/* The group that stands for the rest is last, whatever its value. */
 static int by_rank(const void *a, const void *b)
 {
 	const struct sorted *x = a, *y = b;

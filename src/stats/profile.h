@@ -42,7 +42,7 @@ struct profile_options {
 
 	size_t memory_limit; /* 0: 256 MiB */
 
-	/* Is told what cannot be done although the profile goes on; may be NULL. */
+	/* Called with what cannot be done although the profile continues; may be NULL. */
 	void (*warn)(void *arg, const char *text);
 	void *warn_arg;
 };

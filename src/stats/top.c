@@ -51,7 +51,7 @@ static struct top_task *task(struct maker *m, int64_t pid, const char *comm)
 	struct top *top = m->top;
 	struct top_task *t;
 
-	/* Idle is a state of CPUs, no task; the task of a request may not be known. */
+	/* Idle is a state of CPUs, not a task; the task of a request may be unknown. */
 	if (!pid || pid == ROW_NULL || (m->opt->wanted && !m->opt->wanted(m->opt->arg, pid, comm)))
 		return NULL;
 	t = ELEMENT(top, tasks, task_slots, (uint64_t)pid);
@@ -60,13 +60,13 @@ static struct top_task *task(struct maker *m, int64_t pid, const char *comm)
 	t->pid = pid;
 	if (!t->comm)
 		t->last_cpu = ROW_NULL;
-	/* The last name is what the task is known by. */
+	/* The last name of the task is shown. */
 	if (comm || !t->comm)
 		t->comm = name_of(top, comm);
 	return t;
 }
 
-/* What happened on a CPU that was not asked for is read, as it tells of others, but not counted. */
+/* CPUs that the user did not select are read, because they affect others, but not counted. */
 static bool asked(const struct maker *m, int64_t number)
 {
 	return walk_asks_cpu(&m->opt->walk, number);
@@ -113,7 +113,7 @@ static void note_open(struct maker *m, enum row_open open)
 
 /* ---- rows ---- */
 
-/* A task that is known runs on a CPU that was not asked for. */
+/* Notes that a known task runs on a CPU that was not selected. */
 static void note_elsewhere(struct maker *m, const struct slice_row *s)
 {
 	struct top_task *t = slots_find(&m->top->task_slots, (uint64_t)s->pid);
@@ -181,7 +181,7 @@ static void take_state(void *arg, const void *row)
 		add_state(&c->sums, s->state, s->dur);
 }
 
-/* What a row is added to: its task's sums and its CPU's. How many there are. */
+/* Finds the sums that a row is added to: its task's and its CPU's. Returns how many there are. */
 static size_t sums_of(struct maker *m, int64_t where, int64_t pid, const char *comm,
 		      struct top_sums **sums)
 {
@@ -209,7 +209,7 @@ static void take_wakeup(void *arg, const void *row)
 	}
 }
 
-/* Of what was not seen from beginning to end the time is not known. */
+/* The duration, or unknown for what was not seen from beginning to end. */
 static int64_t whole(int64_t dur, enum row_open open)
 {
 	return open ? ROW_NULL : dur;

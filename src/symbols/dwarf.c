@@ -579,7 +579,7 @@ static struct place place_of_ops(const struct spot *s, struct location *l)
 	    (!s->entry || carries_params(s->abi, p.reg)))
 		return p;
 	if (ops[0].atom == DW_OP_fbreg && s->entry) {
-		/* In the caller's frame it has been from the start; in its own it is not yet. */
+		/* At the entry the caller's frame is complete, the function's own is not. */
 		if (!s->is_cfa || offset < 0 || offset > INT32_MAX)
 			return not_said(s);
 		p.reg = s->abi->sp;

@@ -200,8 +200,8 @@ static bool is_of_same_file(const struct dwp *p, uint32_t unit, uint32_t type)
 }
 
 /*
- * The types of the same file. Of those that several files have, a package keeps one: the others
- * cannot have it, as its names are found by a table of the file it is from.
+ * The types of the same file. If several files have a type, a package stores it once; the others
+ * cannot use it, because its names are found by a table of the file that it is from.
  */
 static void put_types(const struct dwp *p, uint32_t unit, struct buf to[NR_KINDS])
 {
@@ -216,7 +216,7 @@ static void put_types(const struct dwp *p, uint32_t unit, struct buf to[NR_KINDS
 	}
 }
 
-/* How long the head of a table of names is, and its numbers are. Before version 5 it had none. */
+/* The length of the head of a table of names, and of a number. Before version 5 it had no head. */
 static uint64_t names_head(const struct dwp *p, struct cursor c, unsigned int *size)
 {
 	*size = 4;
@@ -409,9 +409,9 @@ void dwp_close(struct dwp *p)
 /* ---- units ---- */
 
 /*
- * libdw opens NAME.dwo by itself, but before 0.191 it does not know packages of them. It has no way
- * to be given a file either. So while it looks for a unit's file, the name of the file is another
- * one: that of a file in memory which has the unit from the package. The name lies in a section
+ * libdw opens NAME.dwo itself, but before 0.191 it does not know packages, and it cannot be given a
+ * file. So while libdw opens a unit's file, spur replaces the name of the file by
+ * the name of a file in memory that has the unit from the package. The name is in a section
  * that libdw has read, of which spur makes a copy that can be written to.
  */
 

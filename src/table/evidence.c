@@ -205,7 +205,7 @@ static int find_shared(struct walk *w)
 
 /*
  * Whether a buffer shares its clock with others, one of which has switches. The lanes of a buffer
- * of another clock are not shared even if those of others are.
+ * with another clock are not shared even if those of the others are.
  */
 static bool shares(const struct walk *w, uint32_t buffer)
 {

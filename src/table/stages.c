@@ -712,7 +712,7 @@ struct stages *stages_new(struct feed *f, unsigned int threads)
 		stages_free(s);
 		return NULL;
 	}
-	/* The lanes would not have read past the end of a range. */
+	/* Without reading ahead, the lanes would not have read past the end of the range. */
 	if (!f->until && !f->walk.opt.last_page)
 		s->ahead = ahead_new(&f->walk.scan, wake, s);
 	s->progress = o->progress;

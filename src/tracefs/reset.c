@@ -187,7 +187,7 @@ static bool is_command(const char *line, size_t len)
 	return memchr(line, ':', len);
 }
 
-/* Empties a list, unless it is empty. It is no error if the kernel refuses to show it. */
+/* Empties a list, unless it is empty. It is no error if the kernel cannot show it. */
 static int empty_list(const struct tracefs *fs, const char *instance, const char *file,
 		      struct spur_error *err)
 {

@@ -116,7 +116,7 @@ static void draw_status(struct tui *t)
 	}
 }
 
-/* What the selected row does at the cursor. */
+/* What the selected row shows at the cursor. */
 static void put_slice(struct tui *t, struct buf *b)
 {
 	const struct tui_item *item = t->selected < t->items.n ? &t->items.at[t->selected] : NULL;
@@ -202,7 +202,7 @@ static int32_t draw_line(struct tui *t, const char *line, size_t len, int32_t y,
 		size_t n = b.len - at < (size_t)w ? b.len - at : (size_t)w;
 		char kept = '\0';
 
-		/* Not in the middle of a character. */
+		/* Does not cut a character in two. */
 		while (n && at + n < b.len && ((unsigned char)b.data[at + n] & 0xc0) == 0x80)
 			n--;
 		n = n ? n : b.len - at;

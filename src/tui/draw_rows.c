@@ -50,7 +50,7 @@ struct filling {
 	uint64_t from, to; /* of the tile, within the range */
 };
 
-/* When there are too many values the one with least time makes room. */
+/* If there are too many values, the one with the least time is replaced. */
 static void add_part(struct tui_column *c, uint32_t value, uint64_t ns)
 {
 	size_t least = 0;
@@ -81,7 +81,7 @@ static void take_interval(struct filling *f, const struct view_interval *i)
 	const uint32_t value = f->map ? f->map(i->value) : i->value;
 
 	if (to <= from) {
-		/* What takes no time is there all the same. */
+		/* What takes no time is shown all the same. */
 		if (!i->dur && i->start >= f->from && i->start < f->to)
 			add_part(&f->out[column_at(f->scale, i->start)], value, 1);
 		return;
@@ -293,7 +293,7 @@ static uint32_t only_state(uint32_t value)
 	return view_state_of(value);
 }
 
-/* Waiting after the running, or in its place where it took longer and there are no colours. */
+/* Waiting is drawn after the running, or instead of it if it took longer without colours. */
 static void draw_state(struct look *k, int32_t x, const struct tui_column *ran,
 		       const struct tui_column *waited)
 {
@@ -436,7 +436,7 @@ static void draw_label(struct look *k, bool chosen, int32_t percent)
 		style = tui_chosen(t, t->focus == TUI_TIMELINE);
 		screen_fill(&t->screen, 0, k->y, gutter - 1, ' ', style);
 	}
-	/* Letters in that colour could not be read on every background. */
+	/* Letters of that colour would not be readable on every background. */
 	if (item->info.kind == VIEW_TASK_ROW && item->track < 0 && !t->opt.mono)
 		swatch.bg = colour_of_name(item->info.name);
 	if (item->unfolded)

@@ -14,13 +14,13 @@
 struct column_scale tui_scale(const struct tui *t);
 /* Begin and end of everything; the end is not in it. */
 struct tui_range tui_everything(const struct tui *t);
-/* Shows a range, as near as there is one. `remember`: the one before can be gone back to. */
+/* Shows a range, as far as possible. `remember`: the user can go back to the previous one. */
 void tui_show(struct tui *t, struct tui_range r, bool remember);
 /* Everything there is; while files are read, that becomes more. */
 void tui_show_all(struct tui *t, bool remember);
-/* Puts the cursor to a time; what is seen moves if that is outside. The list follows. */
+/* Moves the cursor to a time. The visible range moves if the time is outside. The list follows. */
 void tui_go(struct tui *t, uint64_t ts);
-/* The same for one who moves the list. */
+/* The same, for the code that moves the list. */
 void tui_cursor(struct tui *t, uint64_t ts);
 void tui_zoom(struct tui *t, double factor, uint64_t around);
 /* The time between the markers; false: there is none. */
@@ -35,7 +35,7 @@ int tui_rows(struct tui *t);
 void tui_select(struct tui *t, int64_t item);
 bool tui_select_row(struct tui *t, uint32_t row);
 void tui_fold(struct tui *t);
-/* The track that is what a row is about, -1: only its events. */
+/* The main track of a row, -1: it only has events. */
 int64_t tui_main_track(const struct view_row *r);
 /* "bash-123", "CPU 3", … */
 void tui_row_name(const struct tui *t, const struct view_row *r, struct buf *out);
@@ -74,7 +74,7 @@ void tui_search_step(struct tui *t, int dir);
 void tui_page_close(struct tui *t);
 void tui_page_scroll(struct tui *t, int64_t by);
 void tui_page_details(struct tui *t);
-/* What keys do (struct tui_binding); `how` means nothing. */
+/* Functions of keys (struct tui_binding); `how` has no meaning. */
 void tui_page_help(struct tui *t, int32_t how);
 void tui_page_sums(struct tui *t, int32_t how);
 /* Who woke the selected slice: goes there. */

@@ -40,7 +40,7 @@ static bool same(struct tui_range a, struct tui_range b)
 	return a.since == b.since && a.until == b.until;
 }
 
-/* What was seen is a step that can be gone back to; what was ahead is gone. */
+/* The current range becomes a step to go back to; steps forward are dropped. */
 static void remember(struct tui *t)
 {
 	struct tui_history *h = &t->history;
@@ -55,7 +55,7 @@ static void remember(struct tui *t)
 	h->n = h->now;
 }
 
-/* To the range that was seen before (-1), or after it. */
+/* To the previous range (-1), or to the next one. */
 static void step_in_history(struct tui *t, int32_t dir)
 {
 	struct tui_history *h = &t->history;
@@ -65,7 +65,7 @@ static void step_in_history(struct tui *t, int32_t dir)
 		tui_say(t, dir < 0 ? "there is nothing to go back to" : "there is nothing ahead");
 		return;
 	}
-	/* The places change sides: what is seen takes that of where it goes. */
+	/* Exchanges the two: the current range takes the place of the one it goes to. */
 	if (dir < 0)
 		h->now--;
 	tui_show(t, h->at[h->now], false);
@@ -155,7 +155,7 @@ void tui_zoom(struct tui *t, double factor, uint64_t around)
 	double wanted = (double)span * factor, left;
 	struct tui_range r;
 
-	/* Halves of what cannot be halved add up to a little less than the whole. */
+	/* Two rounded halves may be a little less than the whole. */
 	wanted = wanted > all * ALMOST_ALL ? all : wanted < 1 ? 1 : wanted;
 	left = (double)around - (double)(around - t->range.since) / (double)span * wanted;
 	r.since = left > 0 ? (uint64_t)left : 0;
@@ -312,7 +312,7 @@ static void insert(struct tui_prompt *p, uint32_t c)
 	p->len += n;
 }
 
-/* Whole characters: bytes that only go on with one are passed over. */
+/* Whole characters: skips bytes that only continue one. */
 static size_t before(const struct tui_prompt *p, size_t at)
 {
 	while (at && ((unsigned char)p->text[--at] & 0xc0) == 0x80)
@@ -358,7 +358,7 @@ static void prompt_key(struct tui *t, uint32_t key)
 		t->message[0] = '\0';
 		break;
 	case TUI_BACKSPACE:
-		/* From an empty line it leads back, as elsewhere. */
+		/* In an empty line, backspace leaves the prompt, as in other programs. */
 		if (!p->len)
 			p->kind = TUI_NO_PROMPT;
 		else
@@ -496,7 +496,7 @@ static void only_hits(struct tui *t, int32_t how)
 static void switch_focus(struct tui *t, int32_t how)
 {
 	t->focus = in_list(t) ? TUI_TIMELINE : TUI_LIST;
-	/* Where only one is seen, it is the one with the focus. */
+	/* If only one pane is visible, it is the one with the focus. */
 	if (t->panes != TUI_BOTH_PANES || !t->layout.nr_list || !t->layout.nr_rows)
 		t->panes = in_list(t) ? TUI_ONLY_LIST : TUI_ONLY_TIMELINE;
 }

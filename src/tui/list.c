@@ -14,7 +14,7 @@
  * Searching: what is typed is a filter as `spur report -F` takes it if it is one, else a text in
  * the lines of the list. A text in double quotes is never a filter.
  *
- * The search goes on in threads of the view; the hits that are known so far can be gone to.
+ * The search runs in threads of the view; the user can go to the hits that are known so far.
  */
 
 struct rows {
@@ -80,7 +80,7 @@ static int64_t start_any(struct tui *t, const char *text, struct spur_error *err
 		return id;
 	}
 	id = start(t, text, NULL, err);
-	/* With a colon it was meant to be a filter: what is wrong with it is worth telling. */
+	/* A wrong filter with a colon is an error; without a colon it is a text to search for. */
 	if (id < 0 && !strchr(text, ':'))
 		id = start(t, NULL, text, &not_text);
 	return id;
@@ -202,9 +202,9 @@ void tui_search_step(struct tui *t, int dir)
 }
 
 /*
- * The list of events. Only those that are seen are asked for, by their numbers, so that the last
- * event of any file is as near as the first. Cursor and list follow each other: the one that moved
- * last leads.
+ * The list of events. Only the visible ones are requested, by their numbers, so that the last
+ * event of any file is found as fast as the first. Cursor and list follow each other: the one that
+ * moved last leads.
  */
 
 #define LEAST_ROOM 1
@@ -260,7 +260,7 @@ static void fetch(struct tui *t)
 	}
 }
 
-/* Whether what is there is what would be asked for. */
+/* Whether the loaded events are those that would be requested now. */
 static bool is_there(struct tui *t)
 {
 	const struct tui_list *l = &t->list;
@@ -304,7 +304,7 @@ static bool find_cursor(struct tui *t, uint64_t total, uint64_t *position)
 	return true;
 }
 
-/* The selected one is in sight; after a jump there is something before it to be seen. */
+/* The selected one is visible; after a jump some events before it are visible, too. */
 static void scroll(struct tui *t, uint64_t total)
 {
 	struct tui_list *l = &t->list;
@@ -329,7 +329,7 @@ void tui_list_update(struct tui *t)
 	const uint64_t total = tui_list_total(t);
 	const struct view_record *e;
 
-	/* What is not known when everything has been read never will be. */
+	/* When everything has been read, what is still unknown stays unknown. */
 	if (l->follows && (find_cursor(t, total, &l->selected) || view_progress(t->view) >= 1))
 		l->follows = false;
 	if (l->selected >= total)

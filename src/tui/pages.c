@@ -364,7 +364,7 @@ void tui_waker(struct tui *t, int32_t how)
 static const char *const columns[NR_COLUMNS] = {"running", "runnable", "blocked", "sleeping",
 						"unknown"};
 
-/* The time in a column. */
+/* A time as the text of a column. */
 static uint64_t time_in(const struct row_sum *s, size_t column)
 {
 	const uint64_t times[NR_COLUMNS] = {
@@ -383,7 +383,7 @@ static int by_running(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* A name in its column, as wide as that; what is too long is cut. */
+/* A name in a column of fixed width; longer names are cut. */
 static void put_name(const struct buf *name, size_t width, struct buf *b)
 {
 	buf_puts(b, "  ");

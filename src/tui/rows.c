@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The lines of the time line: CPUs by number, then tasks, those that ran most first, and the tracks
+ * The lines of the time line: CPUs by number, then tasks, the busiest first, and the tracks
  * of rows that are unfolded below them.
  */
 #include <errno.h>

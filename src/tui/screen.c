@@ -105,7 +105,7 @@ void screen_fill(struct screen *s, int32_t x, int32_t y, int32_t width, uint32_t
 /* ---- text ---- */
 
 /*
- * The character at *text, which it leaves; 0 at the end. What is more or less than a column wide
+ * The character at *text, which is advanced; 0 at the end. A character that is not one column wide
  * becomes '?': control characters, marks that turn the direction of writing, pieces of UTF-8.
  */
 static uint32_t next_character(const struct screen *s, const char **text)

@@ -2,7 +2,7 @@
 /*
  * What a terminal shows, as a grid of cells: one character, its colours and attributes each.
  *
- * Every character in it is one that a terminal shows in one column and does nothing else with: text
+ * Every character in it takes one column on a terminal and has no other effect: text
  * goes through screen_text(), which puts '?' in the place of all others.
  */
 #ifndef TUI_SCREEN_H
@@ -74,8 +74,8 @@ void screen_fill(struct screen *s, int32_t x, int32_t y, int32_t width, uint32_t
 		 struct screen_style style);
 
 /*
- * Text of strangers in at most `room` columns, cut off with a sign where it is longer. The column
- * after it.
+ * Writes untrusted text into at most `room` columns; longer text is cut off with a sign. Returns
+ * the column after it.
  */
 int32_t screen_text(struct screen *s, int32_t x, int32_t y, int32_t room, const char *text,
 		    struct screen_style style);

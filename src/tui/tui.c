@@ -118,7 +118,7 @@ bool tui_news(struct tui *t)
 	bool any = tui_search_news(t);
 
 	if (!t->list.settled) {
-		/* Names that have been learned since then are worth asking again. */
+		/* Names that were unknown before may have been learned since. */
 		t->list.room = 0;
 		any = true;
 	}

@@ -204,25 +204,25 @@ struct tui {
 	} overview;
 };
 
-/* The view must stay. NULL: err says why. */
+/* The view must outlive it. NULL: err says why. */
 struct tui *tui_new(struct view *v, const struct tui_options *opt, struct spur_error *err);
 void tui_free(struct tui *t);
 
 /* 0 or -ENOMEM. */
 int tui_resize(struct tui *t, int32_t width, int32_t height);
-/* Whether it goes on. */
+/* False when the user has quit. */
 bool tui_key(struct tui *t, uint32_t key);
 void tui_mouse(struct tui *t, enum tui_mouse what, int32_t x, int32_t y);
-/* Looks whether more is known; whether there is anything new to draw. */
+/* Checks for new data; returns whether there is anything new to draw. */
 bool tui_news(struct tui *t);
-/* Whether there is something that news are to be expected of. */
+/* Whether further news can be expected. */
 bool tui_waits(const struct tui *t);
 /* Makes t->screen. */
 void tui_draw(struct tui *t);
 /* Where the terminal's cursor belongs; false: nowhere. */
 bool tui_caret(const struct tui *t, int32_t *x, int32_t *y);
 
-/* Says something on the last line, until the next key. */
+/* Shows a message on the last line, until the next key. */
 void tui_say(struct tui *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* What a key does, for the help and the manual; up to one without words. */

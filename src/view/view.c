@@ -152,7 +152,7 @@ int view_add(struct view *v, const char *path, int fd, struct spur_error *err)
 				 VIEW_MOST_FILES);
 	}
 	f->first_event = view_events(v);
-	/* While there is one file its numbers are the view's; those that were used must stay. */
+	/* The numbers of a single file are those of the view; used numbers must stay. */
 	sync_numbers(v, &v->rows);
 	sync_numbers(v, &v->names);
 	v->files[nr] = f;
@@ -218,7 +218,7 @@ uint64_t view_absolute(const struct view *v, uint64_t ts)
 	return __builtin_add_overflow(ts, view_origin(v), &sum) ? UINT64_MAX : sum;
 }
 
-/* What a file's times need. One without records has none that could be wrong. */
+/* By how much a file's times are shifted. A file without records needs no shift. */
 static uint64_t shift_of(const struct view *v, const struct view_file *f)
 {
 	const uint64_t origin = view_index_origin(f->index);

@@ -32,7 +32,7 @@ struct view *view_open(const char *const *paths, size_t nr, const struct view_in
  */
 struct view *view_new(const struct view_index_options *opt, struct spur_error *err);
 int view_add(struct view *v, const char *path, int fd, struct spur_error *err);
-/* Opens a file for that; a pipe without a writer does not keep it waiting. */
+/* Opens a file for that; it does not wait for the writer of a pipe. */
 int view_open_file(const char *path);
 void view_close(struct view *v);
 

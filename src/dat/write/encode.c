@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Metadata and trace data as they are stored: metadata.c and pages.c the other way round. */
+/* Encodes metadata and trace data, which metadata.c and pages.c decode. */
 #include "dat/write/out.h"
 
 #include <errno.h>
@@ -248,7 +248,7 @@ int out_compress_pages(struct dat_out *o, uint32_t i, const void *pages, size_t 
 		n -= some;
 		if (r->nr_waiting == DAT_CHUNK_PAGES || o->sparse) {
 			rc = out_flush_region(o, i);
-			/* Those before have not been lost, these were never there. */
+			/* Removes the pages of this call; those of earlier calls still wait. */
 			if (rc)
 				r->nr_waiting -= some;
 		}

@@ -3,7 +3,7 @@
  * Writing trace.dat files: the interface, write.h.
  *
  * Threads: everything here belongs to one thread, except that each region's data may be appended by
- * a thread of its own. These share the descriptor, which nobody seeks in, and the sizes of the
+ * a thread of its own. These share the descriptor, in which no thread seeks, and the sizes of the
  * regions, which are atomic.
  */
 #include "dat/write/out.h"
@@ -18,9 +18,9 @@
 #include "base/file.h"
 
 /*
- * A hole can only be collapsed when what lies after it has reached the disk. The kernel is asked
- * to begin with that whenever so much has gathered, or the end of a recording would wait for all
- * of it.
+ * A hole can only be collapsed after the data that follow it have reached the disk. So the kernel
+ * is asked to write them out whenever this much has been added; otherwise the end of a recording
+ * would wait for all of it.
  */
 #define WRITE_OUT_MOST	((uint64_t)4 << 20) /* of a region */
 #define WRITE_OUT_LEAST ((uint64_t)256 << 10)
@@ -287,7 +287,7 @@ static void write_out(struct dat_out *o, uint32_t i)
 	enough = enough < WRITE_OUT_LEAST ? WRITE_OUT_LEAST : enough;
 	if (n < enough || !o->sparse || r->spill >= 0)
 		return;
-	/* It is a wish; what it cannot do the end will. */
+	/* This is only a hint: what is not written out now will be at the end. */
 	if (sync_file_range(o->fd, (off64_t)(o->table.each[i].offset + r->started), (off64_t)n,
 			    SYNC_FILE_RANGE_WRITE) == 0)
 		r->started = size;
@@ -311,7 +311,7 @@ int out_append(struct dat_out *o, uint32_t i, const void *data, size_t n, size_t
 	}
 	rc = file_write_at(spill ? r->spill : o->fd, data, n, at + size, &done);
 	if (rc && done % unit) {
-		/* Half a page must not be taken for one by those who read an unfinished file. */
+		/* Readers of an unfinished file must not take half a page for a page. */
 		done -= done % unit;
 		if (!spill)
 			out_write(o, nothing, sizeof(nothing), at + size + done);
@@ -368,13 +368,13 @@ void dat_out_advance(struct dat_out *o, size_t buffer, uint32_t cpu, uint64_t by
 
 /* ---- the end -------------------------------------------------------------------------- */
 
-/* Nothing that is needed lies after the data, but what has been copied from there may. */
+/* Cuts off what lies after the data, which is not needed: it has been copied. */
 static int cut(struct dat_out *o)
 {
 	const uint64_t end = out_data_end(o);
 	off_t size = lseek(o->fd, 0, SEEK_END);
 
-	/* A file that is shorter was cut off, and is not to look as if it were not. */
+	/* A file that is shorter was cut off, and must not look complete. */
 	if (size < 0 || ((uint64_t)size > end && ftruncate(o->fd, (off_t)end) < 0))
 		return -errno;
 	return 0;
@@ -468,7 +468,7 @@ static int64_t follow_region(struct dat_out *to, const struct dat_out *from, uin
 	return (int64_t)(at - first);
 }
 
-/* The number of chunks in front of them was copied when it was a smaller one. */
+/* The number of chunks before them was copied when it was smaller. */
 static int end_region(struct dat_out *to, const struct dat_out *from, uint32_t i)
 {
 	struct out_region *r = &to->regions[i];

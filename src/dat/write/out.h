@@ -21,12 +21,12 @@
 #include "dat/unfinished.h"
 #include "dat/write.h"
 
-/* What a recording may learn until its end and gets room for, besides what was asked for. */
+/* Space for what a recording may learn until its end, in addition to what was requested. */
 #define OUT_SPARE_NAMES	   (16u << 10)
 #define OUT_SPARE_OPTIONS  4096
 #define OUT_SPARE_EACH_CPU 256 /* statistics */
 
-/* The trace data of a CPU; the rest of it stands at the same place in dat_out.table. */
+/* The trace data of a CPU; its other data are at the same index of dat_out.table. */
 struct out_region {
 	_Atomic uint64_t size; /* bytes so far, as they are stored */
 	uint32_t page_size;
@@ -103,7 +103,7 @@ struct out_format {
 	/* Writes names, and who the tasks are, as far as there is room; see dat_out_update(). */
 	int (*update)(struct dat_out *o, const struct dat_contents *c);
 
-	/* The data are where they will stay: writes the rest and makes the file a finished one. */
+	/* The data are in their final places: writes the rest and makes the file a finished one. */
 	int (*finish)(struct dat_out *o, const struct dat_contents *c, struct spur_error *err);
 };
 
@@ -167,7 +167,7 @@ int out_write_stage(struct dat_out *o, enum dat_stage stage);
 /* Gives each region its place after `end`, where the metadata end. */
 int out_place_regions(struct dat_out *o, uint64_t end, struct spur_error *err);
 
-/* Fails when what stands in front of the data leaves these less space than it takes itself. */
+/* Fails if the metadata need more space than they leave for the data. */
 int out_check_room(const struct dat_out *o, struct spur_error *err);
 
 /*

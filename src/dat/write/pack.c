@@ -2,7 +2,7 @@
 /*
  * The end of the trace data: their sizes become known and the holes between them go.
  *
- * Whoever dies in the middle of this leaves a file whose data can all be found (unfinished.h): the
+ * If the process dies in the middle of this, all data can still be found (unfinished.h): the
  * sizes are in the file before the first hole goes, and each step ends with a change of the size
  * of the file, which says how far the work has come.
  *
@@ -12,8 +12,8 @@
  * piece is as small as the disk demands. The first region has so much room that the final places
  * of all others lie in its hole (regions.c).
  *
- * Where that is not so, or the file says things about its data that are not true, the holes stay:
- * the file is as good with them, only longer.
+ * Otherwise, or if what the file says about its data is not true, the holes stay: the file is valid
+ * with them, only longer.
  */
 #include "dat/write/out.h"
 
@@ -62,7 +62,7 @@ int out_copy(const struct dat_out *o, int from, uint64_t at, uint64_t n, uint64_
 
 		if (got < 0 && errno == EINTR)
 			continue;
-		/* Not every kernel and file system can; they say so in many ways. */
+		/* Not every kernel and file system can do this; they return different errors. */
 		if (got <= 0)
 			return copy_bytes(o, from, (uint64_t)in, n, (uint64_t)out);
 		n -= (uint64_t)got;
@@ -77,14 +77,14 @@ static void take_sizes(struct dat_out *o)
 	for (uint32_t i = 0; i < o->table.nr; i++) {
 		uint64_t size = o->regions[i].size;
 
-		/* Somebody else's writing may have ended inside a page. */
+		/* Another writer may have stopped inside a page. */
 		if (!o->codec && o->regions[i].page_size)
 			size -= size % o->regions[i].page_size;
 		o->table.each[i].size = size;
 	}
 }
 
-/* Regions at the end that have nothing in them move for free; returns where the data end. */
+/* Empty regions at the end need not be moved; returns where the data end. */
 static uint64_t trim(struct dat_out *o)
 {
 	struct dat_regions *t = &o->table;

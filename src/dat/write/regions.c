@@ -165,7 +165,7 @@ static int open_spill(struct dat_out *o)
 /* Whether there is space on the disk to put the data together with so many more. */
 static int check_disk(struct dat_out *o, uint32_t i, size_t n)
 {
-	/* What all regions append between two looks must not take more than half of the spare. */
+	/* What all regions append between two checks must not take more than half of the spare. */
 	const uint64_t look_after = SPARE / 2 / (o->table.nr + 1);
 	uint64_t size = o->regions[i].size, most = size + n, block;
 	struct statvfs fs;
@@ -259,7 +259,7 @@ static bool has_holes(const struct dat_out *o, uint64_t end)
 	return ftruncate(o->fd, (off_t)end) == 0 && holes;
 }
 
-/* Whether the file may become that long. Asking for more than the limit would be a signal. */
+/* Whether the file may become that long. Exceeding the limit would raise a signal. */
 static bool may_grow(const struct dat_out *o, uint64_t size)
 {
 	return size <= size_limit() && ftruncate(o->fd, (off_t)size) == 0;
@@ -367,7 +367,7 @@ static void fill(int fd, uint64_t size)
  * Space that is given back when the recording ends: on a full disk some file systems need it even
  * to write over what is there, and data cannot be moved without any. It is a file without a name:
  * what is allocated past the end of a file is gone as soon as ext4 cannot write to that. Of a
- * small disk it is a small part, at least one unit. Without it there is less hope, no more.
+ * small disk it is a small part, at least one unit. Without it, this succeeds less often.
  */
 void out_place_ballast(struct dat_out *o)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finishing a file that its writer left unfinished: a struct dat_out as that one had it is made
- * from what the file says, and then goes the same way.
+ * Finishing a file that its writer left unfinished: makes a struct dat_out like that of the writer
+ * from what the file says, and then finishes the file in the same way.
  *
- * The file may say anything. What it makes this write is written into itself, and nothing of it is
- * used as a size of memory without a bound.
+ * The file is untrusted. Whatever it says, only the file itself is written, and no number of it is
+ * used as a size of memory without a limit.
  */
 #include "dat/write/out.h"
 

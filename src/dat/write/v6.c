@@ -17,7 +17,7 @@
  * At the end the tables get their numbers, the final options are put at the very end of the
  * reserve, and then the size of VERSION, whose text ends at its first NUL, is changed so that it
  * reaches up to them: these four bytes make the file a finished one. What does not fit into the
- * room there is, is left out: names and options, never data.
+ * available space is left out: names and options, never data.
  */
 #include "dat/write/out.h"
 
@@ -280,7 +280,7 @@ static void put_final(const struct dat_out *o, struct buf *b, const struct dat_c
 	buf_free(&buffers);
 }
 
-/* What VERSION has swallowed is not needed any more. */
+/* Clears what VERSION now covers. */
 static int clear(const struct dat_out *o, uint64_t from, uint64_t to)
 {
 	struct buf zeros;

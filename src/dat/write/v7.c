@@ -8,9 +8,9 @@
  *	text                   when the first buffer is text
  *	preliminary options    with DAT_OPT_REGIONS; their section covers the reserve after them
  *	    reserve            here go the names of the end and the final options; until then
- *	                       names and tasks as they were last known, if anybody said so
+ *	                       names and tasks of the last dat_out_update(), if there was one
  *	trace data             a section for each buffer
- *	                       names and final options that found no room in the reserve
+ *	                       names and final options that did not fit into the reserve
  *
  * The reserve is there so that a recording that filled the disk can be finished, and so that a
  * finished file that loses its end keeps its options.
@@ -395,7 +395,7 @@ static int write_after_data(struct dat_out *o, struct buf *b, size_t options)
 	return rc ? rc : out_write_number(o, end + options, 8, o->pointer);
 }
 
-/* The preliminary options are not to be found any more, by no one who walks over sections. */
+/* Readers that walk over sections must not find the preliminary options any more. */
 static int retire(struct dat_out *o, bool reserve_used)
 {
 	const uint64_t size = o->table.reserve - o->options - DAT_SECTION_HEADER;

@@ -55,7 +55,7 @@ static bool rule_means_cpu(const struct filter *f, struct filter_rule *rule, con
 	       (!strcmp(name, "cpu") && lacks(f, rule, &rule->own_cpu, "cpu"));
 }
 
-/* Calls fn for every name of a field in the tree but the words on the right of == and !=. */
+/* Calls fn for every name of a field in the tree, except for words on the right of == and !=. */
 static void each_field(const struct filter_node *n,
 		       void (*fn)(void *arg, const struct filter_node *field), void *arg)
 {
@@ -364,7 +364,7 @@ static enum outcome push_value(struct binder *b, const struct filter_node *n, st
 	}
 }
 
-/* Whether a value may be read as signed: everything may but a field of 64 unsigned bits. */
+/* Whether a value may be read as signed: all except a field of 64 unsigned bits. */
 static bool may_be_negative(struct binder *b, const struct filter_node *n)
 {
 	struct name name;

@@ -14,8 +14,8 @@
  *
  * A chain is libtraceevent's guess at a call stack: names from the outermost caller on. A call
  * whose parent is in the chain belongs after the first place it has there; one whose parent is
- * not starts the chain anew. Names after a new one are left standing, so the guess may jump back
- * into an older, deeper chain. All this shows in the text and is therefore kept.
+ * not starts the chain anew. Names after the new one stay in the list, so the guess may jump back
+ * into an older, deeper chain. All this affects the text, so spur does the same.
  *
  * Symbols of equal names count as the same function. A chain has at most MAX_CHAIN names and CPUs
  * beyond MAX_CPUS none: no kernel nests or has that many, hostile files do.
@@ -310,7 +310,7 @@ const struct event_handler function_handlers[] = {
  * is taken from the stream.
  */
 
-/* Linux nests at most some 50 calls. A larger depth is made up by the file: no indentation. */
+/* Linux nests at most some 50 calls. Larger depths come from damaged files: no indentation. */
 #define MAX_GRAPH_DEPTH 1000
 
 /* ---- the parts of a line ---- */
@@ -435,7 +435,7 @@ static bool exit_print(struct event_printer *p, struct event *e, const struct sp
 	if (p->opt.fgraph_tail) {
 		const struct symbol *sym;
 
-		/* Without a name the peer's line ends here. */
+		/* Without a name libtraceevent's line ends here. */
 		if (!bound_get(p->events, &f[EXIT_FUNC], r, &func))
 			return true;
 		sym = printer_symbol(p, func);
@@ -494,7 +494,7 @@ static void print_args(const struct event_printer *p, const struct bound_field *
 	}
 }
 
-/* False when the record does not even tell the function. The arguments go to p->scratch. */
+/* False if the record does not even have the function. The arguments go to p->scratch. */
 static bool read_entry(struct event_printer *p, const struct bound_field *f,
 		       const struct spur_record *r, struct entry_values *v, struct buf *out)
 {

@@ -245,8 +245,8 @@ static void *switch_bind(struct events *ev, struct event *e)
 }
 
 /*
- * The same text as below, for the usual layout and a record that is all there: written into room
- * that was made once. This is the most frequent event of all.
+ * The same text as below, for the usual layout and a complete record: written into memory
+ * that was reserved once. This is the most frequent event of all.
  */
 static void print_usual_switch(struct event_printer *p, const struct sched_switch *d,
 			       const struct spur_record *r, struct buf *out)

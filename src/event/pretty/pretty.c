@@ -7,8 +7,8 @@
  * which label. Printing a record then reads values and appends text; it looks up no name.
  *
  * Threads share a decoder. A binding is made under the lock, published by one store, and never
- * changes afterwards. Formats are hostile: a field that has not the size of an argument makes the
- * event one that pretty printing leaves alone, and every value is read within the record.
+ * changes afterwards. Formats are hostile: if a field does not have the size of its argument, the
+ * event is printed without names. Every value is read within the record.
  */
 #include <pthread.h>
 #include <stdbool.h>

@@ -545,8 +545,8 @@ void pretty_value_print(const struct value_context *c, uint8_t kind, struct buf 
 /* ---- results ----------------------------------------------------------------------------- */
 
 /*
- * Errors that a program sees make its call return -1. Those that tell the kernel to run the call
- * again never reach it.
+ * When a call fails, a program sees -1 and errno. Errors that tell the kernel to repeat the call
+ * never reach it.
  */
 static bool put_error(unsigned int code, bool known_arch, struct buf *out)
 {

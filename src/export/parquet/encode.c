@@ -13,7 +13,7 @@
 #define SMALL 128
 #define LARGE 1024
 
-/* Little-endian, of so many bytes. */
+/* Writes a number in little-endian order, with so many bytes. */
 static inline void put_bytes(uint8_t *to, uint64_t v, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < bytes; i++)

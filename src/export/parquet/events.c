@@ -245,7 +245,7 @@ static uint32_t keyed_cell(void *arg, struct pq_column *c, uint64_t key, uint32_
 	return pq_text_cell(k->ev->table, c, name, len);
 }
 
-/* Of a record that is too short for the field it may be something else than the key says. */
+/* If a record is too short for the field, the key says nothing about its value. */
 static void put_by_key(struct pq_events *ev, const struct column_plan *plan, struct pq_column *c)
 {
 	const struct keyed k = {ev, plan};
@@ -480,7 +480,7 @@ static bool plan_cell(struct pq_events *ev, const struct cell *c, struct column_
 	return add_column(ev, c, plan, PQ_TEXT);
 }
 
-/* The buffer is the same in all rows of most traces. */
+/* In most traces all rows have the same buffer. */
 static bool plan_buffer(struct pq_events *ev, const struct cell *c, struct column_plan *plan)
 {
 	const struct spur_trace *t = ev->reader->trace;
@@ -491,7 +491,7 @@ static bool plan_buffer(struct pq_events *ev, const struct cell *c, struct colum
 	return pq_table_add_constant(ev->table, c->name, t->buffers[0].data->name) != PQ_NO_ID;
 }
 
-/* What lies far back in a record is not copied. */
+/* Fields far from the start of a record are not copied. */
 static void place_in_batch(struct pq_events *ev, struct column_plan *plan)
 {
 	if (plan->from > AT_ONCE || !plan->end)

@@ -79,7 +79,7 @@ static int read_tables(struct settings *c, const char *text, struct spur_error *
 	return 0;
 }
 
-/* A day that the calendar has comes out as it went in. */
+/* A valid date stays the same when it is converted to a time and back. */
 static bool is_date(const char *text)
 {
 	struct tm tm = {.tm_isdst = 0};

@@ -95,8 +95,8 @@ static uint32_t count_late(const uint64_t *ts, uint32_t n, int64_t *least, int64
 }
 
 /*
- * Those in order stand at the end of w->order, after the places of the late ones; merging never
- * overtakes them.
+ * The rows in order are at the end of w->order, after the places of the late ones, so that merging
+ * never overwrites a row that is still needed.
  */
 static uint32_t part(struct pq_work *w, const uint64_t *ts, uint32_t n, uint32_t late,
 		     uint64_t least)
@@ -138,7 +138,7 @@ bool pq_sort(struct pq_work *w, const uint64_t *ts, uint32_t n)
 		}
 		w->order[to++] = keys[k].id;
 	}
-	/* The rest is where it belongs. */
+	/* The rest is in its place already. */
 	return true;
 }
 
@@ -148,8 +148,8 @@ bool pq_sort(struct pq_work *w, const uint64_t *ts, uint32_t n)
  * Places in a dictionary that a compressor likes.
  *
  * A number of a large dictionary takes two bytes in a page. A compressor with one code for all
- * bytes gets two kinds of them in turn: the lower ones may be anything, the higher ones are small,
- * and what tells the two apart is paid for with every byte. So the values
+ * bytes gets two kinds of them in turn: the lower ones may have any value, the higher ones are
+ * small, and every byte costs some bits for telling the two apart. So the values
  * are put where both bytes look alike: by falling frequency along the diagonals of a square whose
  * sides are the two bytes.
  *

@@ -39,7 +39,7 @@ enum pq_type {
 	PQ_TEXT,
 };
 
-#define PQ_BOUND_MAX 256 /* bytes of a text in statistics; longer ones are not told */
+#define PQ_BOUND_MAX 256 /* bytes of a text in statistics; longer ones are left out */
 
 struct pq_bound {	 /* the smallest or largest text of a chunk */
 	struct buf text; /* full: it is too long */

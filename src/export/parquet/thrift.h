@@ -4,7 +4,7 @@
  * are.
  *
  * A struct is its fields one after the other, in the order of their numbers, and a zero byte. A
- * field's first byte tells its type and how much higher its number is than that of the one before.
+ * field's first byte has its type and how much higher its number is than that of the previous one.
  */
 #ifndef EXPORT_PARQUET_THRIFT_H
 #define EXPORT_PARQUET_THRIFT_H
@@ -18,7 +18,7 @@
 
 #define THRIFT_DEPTH 8 /* structs in structs */
 
-/* Begins in a struct: who writes one sets `to` and everything else to zero. */
+/* Begins in a struct: the caller sets `to`, and everything else to zero. */
 struct thrift {
 	struct buf *to;
 	uint32_t depth;

@@ -358,7 +358,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* All files but the metadata; the order decides nothing but must not depend on the disk. */
+/* All files except the metadata. Their order has no effect, but must not depend on the disk. */
 static int list_streams(struct ctf *c, struct strings *list)
 {
 	const int fd = openat(c->in->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -219,7 +219,7 @@ void perf_put_machine(struct perf *p)
 
 	if (p->attrs.n && p->attrs.at[0]->flags & ATTR_USE_CLOCK)
 		im->clock = clock_name(p->attrs.at[0]->clock);
-	/* "boot" is no name of which everybody knows that it counts nanoseconds. */
+	/* Not all programs know that the clock "boot" counts nanoseconds. */
 	if (strcmp(im->clock, "boot") == 0)
 		im->clock = "local";
 	if (p->has_clock_data) {

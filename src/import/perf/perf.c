@@ -100,7 +100,7 @@ static int unpack(struct perf *p, struct perf_unpack *u, const void *data, size_
 		rc = take_records(p, &u->out);
 		if (rc < 0)
 			return rc;
-		/* All of it has been taken, and all that it had has come out. */
+		/* All input has been used, and all output was written. */
 		if (in.pos == in.size && out.pos < out.size)
 			return 0;
 		if (in.pos == before && !out.pos)
@@ -113,7 +113,7 @@ static int unpack_record(struct perf *p, const void *data, size_t size)
 {
 	int rc;
 
-	/* perf does not compress what is compressed. */
+	/* perf does not compress compressed records again. */
 	if (p->depth)
 		return -EBADMSG;
 	if (!p->unpack)

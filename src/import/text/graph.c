@@ -533,7 +533,7 @@ static void put_call(struct text_duration *d, struct runner *r, struct waiting *
 	text_return(d->ftrace, &w->at, w->func, w->depth, w->called);
 }
 
-/* The calls that cannot have made one of this depth are through, the innermost first. */
+/* Ends the calls that cannot be the caller of one of this depth, the innermost first. */
 static void put_waiting(struct text_duration *d, struct runner *r, int depth)
 {
 	while (r->nr && r->calls[r->nr - 1].depth >= depth) {
@@ -559,7 +559,7 @@ static void read_duration_call(struct text_duration *d, const struct duration_li
 		return;
 	}
 	put_waiting(d, r, l->depth);
-	/* Depths rise from call to call, so that there is a place. */
+	/* Depths increase from call to call, so there is a place. */
 	r->calls[r->nr++] = w;
 }
 

@@ -163,7 +163,7 @@ static struct piece keep(struct import *im, struct piece p)
 	return (struct piece){kept ? kept : "", kept ? p.len : 0};
 }
 
-/* All that are too many share the first one, whatever that is. NULL: no memory. */
+/* If there are too many, all others share the first one. NULL: no memory. */
 static struct text_class *class_of(struct text_classes *c, struct piece name, bool make)
 {
 	const char *known = import_name(c->im, name.at, name.len);
@@ -184,7 +184,7 @@ static struct text_class *class_of(struct text_classes *c, struct piece name, bo
 	return class;
 }
 
-/* Of fields that are called the same in one text only the first counts. */
+/* If one text has several fields with the same name, only the first counts. */
 static struct text_field *field_of(const struct text_class *class, struct piece key)
 {
 	vec_each (f, &class->fields)

@@ -412,10 +412,10 @@ static void copy_piece(struct lexer *l, struct lex_input *in, struct buf *out)
 	if (lex_is_name_start(*rest.p)) {
 		const size_t before = out->len;
 
-		/* What is replaced does not grow together with what is before and after it. */
+		/* Keeps replaced text separate from what is before and after it. */
 		buf_putc(out, ' ');
 		if (expand_name(l, in, &use, &failed, out)) {
-			/* A text makes the declaration one that nothing understands. */
+			/* Such a text makes the whole declaration unusable. */
 			buf_puts(out, failed ? "\"\"" : " ");
 			return;
 		}

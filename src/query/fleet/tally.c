@@ -151,7 +151,7 @@ static inline uint32_t number_code(struct tally *t, struct tally_column *c, int6
 		return code;
 	if (real) {
 		value = (struct fleet_value){.type = SQLITE_FLOAT, .real = parquet_real(v)};
-		/* As SQLite has it: what is no number is nothing. */
+		/* As in SQLite: NaN is NULL. */
 		if (isnan(value.real))
 			return 0;
 	}

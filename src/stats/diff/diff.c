@@ -211,7 +211,7 @@ bool diff_correct(double *p, size_t n)
 	return true;
 }
 
-/* The smallest likely change, in powers of two: the end of its interval that is nearest to none. */
+/* The smallest likely change, in powers of two: the end of the interval that is nearest to 0. */
 static double score_of(const struct diff_stat *s, double least)
 {
 	const double a = fmax(s->value[DIFF_A], least);

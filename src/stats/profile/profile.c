@@ -145,7 +145,7 @@ static void handle_switch(struct scope *s, struct profile_task *current, struct 
 	if (!next)
 		return;
 	learn_comm(next, w, w->next_comm, r);
-	/* It was either woken or preempted; nothing has begun of what it was not. */
+	/* It was either woken or preempted; for the other one there is nothing to finish. */
 	finish(next, w->start, (uint32_t)next_pid, r->ts);
 	finish(next, w, (uint32_t)next_pid, r->ts);
 }

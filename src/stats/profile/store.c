@@ -6,8 +6,8 @@
 #include "stats/profile/store.h"
 
 /*
- * Beginnings of one sort that never end (softirqs are raised more often than they run) would pile
- * up without bound. The oldest ones go: an end takes the newest.
+ * Beginnings of one kind that never end (softirqs are raised more often than they run) would need
+ * more and more memory. So the oldest ones are dropped: an end belongs to the newest.
  */
 #define START_DEPTH 4096
 

@@ -22,7 +22,7 @@ struct why_reader {
 
 /* A range that ends at a time and is made longer until it shows what is wanted. */
 struct why_window {
-	uint64_t at;	 /* what is wanted is there, or before */
+	uint64_t at;	 /* what is wanted was found, or is earlier */
 	uint64_t lowest; /* it need not begin before that */
 	uint64_t span;
 	uint64_t since; /* 0: it has all of the trace */

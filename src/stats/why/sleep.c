@@ -683,7 +683,7 @@ static void add_state(struct history *h, const struct state_row *s, uint64_t end
 	}
 }
 
-/* Also of one of which nothing is known it is not known that it was awake. */
+/* If the state is unknown, this is false, because the task may have slept. */
 static bool is_awake(const struct state_row *s)
 {
 	return s->state == RUN_RUNNING || s->state == RUN_RUNNABLE;
@@ -697,7 +697,7 @@ static void take_state(void *arg, const void *row)
 	if (s->pid != h->to->pid || !why_is_here(h->r, s->buffer) || h->done)
 		return;
 	if (s->phase == STATE_BEGINS) {
-		/* What goes on at the moment has ended: all has been told. */
+		/* The current state has ended, so everything is known. */
 		h->done = s->ts >= h->to->to && h->seen;
 		return;
 	}

@@ -156,7 +156,7 @@ void why_note(struct why *w, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	kept = why_keep(w, text);
-	/* One text is one pointer: what has been said is not said again. */
+	/* Equal texts are one pointer, so each note is printed only once. */
 	vec_each (note, &w->notes)
 		if (*note == kept)
 			return;
@@ -207,8 +207,8 @@ bool why_is_kthread(const struct why_reader *r, int64_t pid, uint64_t ts)
 /* ---- the state of a task at a moment ---- */
 
 /*
- * Where reading starts in the middle of a trace, the state in which a task is first seen may have
- * begun earlier, and may be another one than it seems. All states after that are as they would be
+ * If reading starts in the middle of a trace, the first state of a task may have begun earlier, and
+ * may be a different one. All later states are right, as
  * if everything had been read: each begins with the event that ends the one before.
  */
 

@@ -248,10 +248,10 @@ static const unsigned int faults[] = {
 	44,  /* a column as one of them */
 	46,  /* there is no such function */
 	47,  /* there is no such name */
-	48,  /* this is not done */
+	48,  /* this is not implemented */
 	50,  /* there is no such type */
 	53,  /* types do not match */
-	59,  /* a condition is none */
+	59,  /* a condition has the wrong type */
 	60,  /* there is no such table */
 	62,  /* no SQL */
 	70,  /* a value cannot become one of another type */

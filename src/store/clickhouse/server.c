@@ -295,11 +295,11 @@ static const unsigned int passing[] = {
 	243, /* not enough space */
 	252, /* too many parts: merging is late */
 	279, /* all connection tries failed */
-	319, /* it does not know itself */
+	319, /* it does not know whether the insert succeeded */
 	394, /* the query was cancelled */
 	425, /* a system call failed */
 	439, /* no thread */
-	999, /* its keeper is away */
+	999, /* its keeper is not available */
 };
 
 int ch_server_init(struct ch_server *s, const struct ch_address *to, const char *host,

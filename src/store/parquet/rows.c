@@ -294,7 +294,7 @@ static const char *decode_ids(struct parquet_rows *r, struct lane *l, struct cur
 	uint32_t most = 0, *ids;
 	const char *why = d->decoded || !n ? NULL : decode_dict(r, l);
 
-	/* Where all are missing nothing of it is needed. */
+	/* If all values are missing, nothing is needed. */
 	if (why || !n)
 		return why;
 	if (!pq_room(&r->budget, &l->ids, (uint64_t)l->head.values * sizeof(*ids)))
@@ -329,7 +329,7 @@ static const char *decode_text_page(struct parquet_rows *r, struct lane *l, stru
 		return "it has too many values";
 	to = l->texts.at;
 	l->values.texts = to;
-	/* Where all are missing there need not be anything. */
+	/* If all values are missing, the page may be empty. */
 	if (!n)
 		return NULL;
 	switch (l->head.encoding) {

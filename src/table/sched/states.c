@@ -457,7 +457,7 @@ static uint32_t queue_of(const struct states *s, int64_t cpu)
 	return cpu >= 0 && cpu < s->nr_cpus ? (uint32_t)cpu : s->nr_cpus;
 }
 
-/* Whether the event is news: that the task did not sleep, or that it is awake. */
+/* Whether the event is news: it shows that the task did not sleep, or that it is awake. */
 static bool wakes(struct states *s, struct task *t, enum sched_kind kind, int64_t target)
 {
 	if (!t->begun)

@@ -73,7 +73,7 @@ int view_sources_lanes(const void *sources, struct scan *m)
 	return rc;
 }
 
-/* The source of each lane of such a merge; NULL without memory. */
+/* The source of each lane of such a scan; NULL without memory. */
 static const struct view_source **map_lanes(const struct view_sources *s, const struct scan *m)
 {
 	const struct view_source **lanes = calloc((size_t)m->nr + 1, sizeof(*lanes));

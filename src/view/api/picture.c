@@ -117,7 +117,7 @@ static void put_events(struct json_writer *w, const struct view *v)
 static void put_progress(struct json_writer *w, double progress)
 {
 	json_key(w, "progress");
-	/* Nothing that is not finished looks so by rounding. */
+	/* Rounding must not show 100 % before everything is finished. */
 	if (progress < 1)
 		json_put_printf(w, "%.4f", progress < 0.9999 ? progress : 0.9999);
 	else
@@ -136,7 +136,7 @@ static int answer_trace(struct view *v, const struct api_request *q, struct api_
 	else if (rc != -ENOENT)
 		return rc;
 	json_object(&w);
-	/* First of all: what changes while this is written has a later generation. */
+	/* Must be the first: what changes while this is written gets a later generation. */
 	json_put_u64(json_key(&w, "generation"), view_generation(v));
 	put_progress(&w, view_progress(v));
 	json_put_printf(json_key(&w, "origin"), "\"%llu\"", (unsigned long long)view_origin(v));
@@ -341,7 +341,7 @@ void api_begin_tiles(struct buf *b, uint64_t generation)
 
 bool api_put_tile(struct buf *b, uint32_t row, uint32_t track, const struct view_tile *t)
 {
-	/* A page takes what is left out as empty, so what may still change is not left out. */
+	/* A page treats missing tiles as empty, so tiles that may still change are not left out. */
 	if (t->complete && !(t->has_bins ? t->bins.n : t->intervals.n))
 		return false;
 	put_chunk(b, row, track, t);

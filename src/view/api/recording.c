@@ -90,7 +90,7 @@ static int answer_start(struct view *v, const struct api_request *q, struct api_
 	int rc = b ? read_names(q, &names, err) : -EPERM;
 
 	buf_init(&filter, MAX_WORD);
-	/* What could not be shown is not recorded. */
+	/* Events that could not be shown are not recorded. */
 	if (rc == 0 && view_nr_files(v) >= VIEW_MOST_FILES)
 		rc = error_set(err, -EDQUOT, "no more than %d files can be looked at together",
 			       VIEW_MOST_FILES);
@@ -167,7 +167,7 @@ static int answer_stop(struct view *v, const struct api_request *q, struct api_a
 	char path[512] = "";
 	int rc = b ? take_recording(v, b, path, sizeof(path), err) : -EPERM;
 
-	/* It ended by itself, and a question about its state has it opened. */
+	/* The recording ended by itself. The next request for its state opens it. */
 	if (rc == -ENOENT && broker_status(b, &s, NULL) == 0 && s.state == BROKER_DONE) {
 		memcpy(path, s.path, sizeof(path));
 		path[sizeof(path) - 1] = '\0';

@@ -250,7 +250,7 @@ static bool take_wait(void *waits, const struct view_interval *i)
 	struct waits *w = waits;
 	struct wait *slot;
 
-	/* What had not ended with the trace has no reason in it. */
+	/* If a wait has not ended in the trace, its reason is unknown. */
 	if (kind < 0 || i->flags & (VIEW_OPEN_START | VIEW_OPEN_END))
 		return true;
 	slot = vec_push(&w->kinds[kind]);
@@ -310,7 +310,7 @@ static void spare_time(struct waits *w, size_t kind, uint64_t range)
 	w->kinds[kind].n = n;
 }
 
-/* The first lines; a page is for a look, and many tasks may have had a CPU meanwhile. */
+/* Only the first lines: a page is for an overview, and many tasks may have had a CPU meanwhile. */
 static void put_words(const struct why *why, struct buf *to)
 {
 	struct buf words, text;

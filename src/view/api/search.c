@@ -29,7 +29,7 @@ static int put_mistake(struct api_answer *a, const struct spur_error *err, int64
 	return 0;
 }
 
-/* What is searched for. Everything is not: that is what the list has. */
+/* What to search for. A search for everything is refused: that is the list of all events. */
 static int read_wishes(struct view *v, const struct api_request *q, struct buf *filter,
 		       struct buf *text, struct api_rows *rows, struct spur_error *err)
 {

@@ -195,7 +195,7 @@ static int answer_sql(struct view *v, const struct api_request *q, struct api_an
 		rc = run_text(session, buf_str(&sql), &a->body, err);
 	if (rc == -EINTR)
 		error_set(err, rc, "the question took too long, or nobody waited for its answer");
-	/* What is wrong with a statement is an answer, not an accident. */
+	/* A wrong statement is an answer like any other. */
 	if (rc < 0 && rc != -ENOMEM)
 		a->status = 400;
 	query_close(session);

@@ -57,7 +57,7 @@ static void push(struct filling *f, struct draw_column c)
 		f->failed = true;
 }
 
-/* What was too small to be seen alone. */
+/* Adds the column of what was too small to be drawn alone. */
 static void end_column(struct filling *f)
 {
 	const double eighths = floor(f->covered * DRAW_EIGHTHS + 0.5);
@@ -94,8 +94,8 @@ static void fill(struct filling *f, double width, uint32_t value)
 }
 
 /*
- * What is narrower than a column lies in one or in two of them: each gets its part of what is
- * covered, or what is busy all the time would look uneven.
+ * What is narrower than a column is in one column or in two, and each gets its part of what is
+ * covered. Otherwise a CPU that is always busy would look uneven.
  */
 static void spread(struct filling *f, double x, double width, double covered, uint32_t value)
 {
@@ -152,7 +152,7 @@ static void take_intervals(struct filling *f, const struct view_tile *t)
 	for (size_t k = 0; k < t->intervals.n; k++) {
 		const struct view_interval *i = &t->intervals.at[k];
 
-		/* One that began in an earlier tile has been drawn with that. */
+		/* An interval that began in an earlier tile has been drawn with that tile. */
 		if (i->start + i->dur > f->from && i->start < f->to && i->start + i->dur > f->drawn)
 			take_interval(f, i);
 	}
@@ -197,7 +197,7 @@ static int fill_columns(const struct tile_source *from, struct filling *f,
 	f->out->list.n = 0;
 	rc = tiles_each(from, (struct tile_range){s->since, s->until, s->level}, &f->out->tile,
 			take, f);
-	/* Only now: a column may be in two tiles. */
+	/* Not earlier, because a column may be in two tiles. */
 	end_column(f);
 	if (rc < 0 && rc != -ENOENT)
 		return rc;

@@ -229,7 +229,7 @@ static void draw_intervals(struct draw_frame *f, const struct place *at)
 
 /* ---- ticks ---- */
 
-/* One seldom looks for what there is most of. */
+/* The rarest class of the mask: people rarely look for what occurs most often. */
 static unsigned int rarest(const struct draw_frame *f, uint32_t mask)
 {
 	unsigned int best = 0, rank = UINT32_MAX;
@@ -321,7 +321,7 @@ static void draw_counter(struct draw_frame *f, const struct place *at)
 
 /* ---- a row ---- */
 
-/* Over the whole height of the row, for nothing in it is to be trusted there. */
+/* Over the whole height of the row, because nothing in it can be trusted there. */
 static void draw_lost(struct draw_frame *f, const struct place *at)
 {
 	draw_read_columns(f, at->item->row, at->track);

@@ -534,7 +534,7 @@ static void answer(struct serving *s, ssize_t size)
 		close(fd);
 }
 
-/* Without the walls there is no broker: it would be one of root's that strangers talk to. */
+/* Without confinement there is no broker: untrusted code would talk to a process of root. */
 static bool confine_self(void)
 {
 	struct buf notes;
@@ -553,7 +553,7 @@ static void broker_serve(int fd, uid_t uid, gid_t gid)
 	struct tracefs fs;
 	ssize_t size = 1;
 
-	/* Later it could not be mounted any more. */
+	/* After confinement tracefs could not be mounted. */
 	tracefs_find(&fs, NULL);
 	if (!s || !confine_self()) {
 		free(s);
@@ -565,7 +565,7 @@ static void broker_serve(int fd, uid_t uid, gid_t gid)
 	s->run = (struct broker_run){.stop = -1, .status = -1};
 	s->temp = s->folder = s->file = -1;
 	prctl(PR_SET_NAME, "spur-broker", 0, 0, 0);
-	/* A Ctrl-C is for the other process, at whose end this one ends, too. */
+	/* Ctrl-C is for the other process. When that one ends, this one does, too. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
@@ -589,7 +589,7 @@ static void broker_serve(int fd, uid_t uid, gid_t gid)
 
 #define MAX_WAIT 120 /* seconds, for a recording's end: its file is put in order then */
 
-/* Nothing that the other process has open is the broker's business. */
+/* The broker does not need what the other process has open. */
 static void close_others(int fd)
 {
 	syscall(SYS_close_range, 3, fd - 1, 0);
@@ -700,7 +700,7 @@ static int take_answer(struct broker *b, int *fd, struct spur_error *err)
 	return 0;
 }
 
-/* The answer to a question that was given up: a recording is there for the next who wants it. */
+/* The answer to a question that was cancelled: the next question gets the recording. */
 static void keep_late(struct broker *b, int fd)
 {
 	if (fd < 0)

@@ -4,7 +4,7 @@
  * files), seccomp (which system calls).
  *
  * A call that is not on the list fails with EPERM rather than killing the process: a library that
- * tries something can do without, and one question fails instead of the whole view. New processes
+ * tries something can continue without it: one question fails, not the whole view. New processes
  * and new sockets are among what fails; threads are not.
  *
  * A recorder stays root, because tracefs belongs to root, but with only two of root's capabilities,

@@ -270,7 +270,7 @@ static void http_watch_heard(struct http_watch *w, struct http_guest *g)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* No longer among those that may have to go; locked. */
+/* The connection no longer counts as one that may be closed for others; called with the lock. */
 static void forget(struct http_watch *w, struct http_guest *g)
 {
 	if (!g->known && !g->sent_away)
@@ -382,7 +382,7 @@ static enum MHD_Result refuse(struct MHD_Connection *c, const struct request *q,
 static enum MHD_Result send_buf(struct MHD_Connection *c, unsigned int status, struct buf *b,
 				const char *type)
 {
-	/* A buffer that nothing was put into owns nothing that could be given away. */
+	/* An empty buffer has no memory that could be given away. */
 	struct MHD_Response *r = MHD_create_response_from_buffer(
 		b->len, b->data, b->cap ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_MUST_COPY);
 

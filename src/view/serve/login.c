@@ -135,7 +135,7 @@ bool login_host(const struct login *d, const char *host)
 		return false;
 	if (strcasecmp(name, "localhost") == 0)
 		return true;
-	/* No name leads to an address that was given as one. */
+	/* An address is compared as an address, not as a name. */
 	if (is_address(name, &loopback))
 		return loopback || d->any || strcasecmp(name, d->address) == 0;
 	return !d->loopback && *d->machine && strcasecmp(name, d->machine) == 0;
