@@ -277,9 +277,9 @@ void overlay_reset(struct comm_overlay *o)
 	arena_init(&o->arena, NAMES_LIMIT);
 }
 
-static struct recent *recent_slot(struct comm_overlay *o, int pid)
+static size_t recent_slot(int pid)
 {
-	return &o->recent[(unsigned int)pid % NR_RECENT];
+	return (unsigned int)pid % NR_RECENT;
 }
 
 /* Remembers that a task was looked up and had no name. */
@@ -294,8 +294,11 @@ static void note_unknown(struct comm_overlay *o, int pid)
 
 bool overlay_known(const struct comm_overlay *o, int pid)
 {
-	return pid == 0 || map_get(&o->by_pid, pid_key(pid)) ||
-	       (o->base && comms_known(o->base, pid));
+	const struct recent *slot = &o->recent[recent_slot(pid)];
+
+	if (__builtin_expect(slot->name && slot->pid == pid && slot->name != unknown_name, 1))
+		return true;
+	return comms_known(o->base, pid) || map_get(&o->by_pid, pid_key(pid));
 }
 
 /* Asks for the name of a task that is in no table; whether it has one now. */
@@ -309,7 +312,7 @@ static bool ask_name(struct comm_overlay *o, int pid)
 
 const char *overlay_find(struct comm_overlay *o, int pid, size_t *len)
 {
-	struct recent *slot = recent_slot(o, pid);
+	struct recent *slot = &o->recent[recent_slot(pid)];
 	const struct comm *comm;
 
 	if (__builtin_expect(slot->name && slot->pid == pid, 1)) {
@@ -336,15 +339,11 @@ const char *overlay_find(struct comm_overlay *o, int pid, size_t *len)
 
 bool overlay_learn(struct comm_overlay *o, int pid, const char *name, size_t len)
 {
-	struct recent *slot = recent_slot(o, pid);
+	struct recent *slot = &o->recent[recent_slot(pid)];
 	struct learned_comm l;
 	struct comm *comm;
 
-	if (__builtin_expect(slot->name && slot->pid == pid && slot->name != unknown_name, 1))
-		return false;
-	if (comms_known(o->base, pid) || map_get(&o->by_pid, pid_key(pid)))
-		return false;
-	if (o->learned.n >= MAX_COMMS)
+	if (overlay_known(o, pid) || o->learned.n >= MAX_COMMS)
 		return false;
 	comm = comm_new(&o->arena, name, len);
 	if (!comm || !map_set(&o->by_pid, pid_key(pid), comm))

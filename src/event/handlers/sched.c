@@ -159,6 +159,8 @@ static void learn_field(struct event_printer *p, const struct event_field *f,
 
 	if (!f || !bound_get(p->events, number, r, &pid))
 		return;
+	if (p->learned && overlay_known(p->learned, (int)pid))
+		return;
 	comm = handler_text(p->events, f, r, &len);
 	learn(p, pid, comm, len);
 }
