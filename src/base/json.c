@@ -6,6 +6,54 @@
 
 #include "base/utf8.h"
 
+/* ---- eight bytes at a time ---- */
+
+#define ONES  0x0101010101010101ull
+#define HIGHS (ONES << 7)
+
+/* Not 0 if a byte of the word is c. */
+static inline uint64_t has(uint64_t word, unsigned char c)
+{
+	const uint64_t x = word ^ (ONES * c);
+
+	return (x - ONES) & ~x & HIGHS;
+}
+
+static inline bool is_odd_in_json(uint64_t word)
+{
+	const uint64_t controls = (word - ONES * 0x20) & ~word;
+
+	return ((word | controls) & HIGHS) | has(word, '"') | has(word, '\\');
+}
+
+static inline bool is_odd_in_csv(uint64_t word)
+{
+	return (word & HIGHS) | has(word, ',') | has(word, '"') | has(word, '\n') | has(word, '\r');
+}
+
+/* Whether a text has no byte that is odd. Most texts have none, and then they are copied at once. */
+static inline bool is_plain(const char *s, size_t n, bool is_odd(uint64_t word))
+{
+	uint64_t word = ONES * ' ';
+	size_t i = 0;
+
+	for (; n - i >= sizeof(word); i += sizeof(word)) {
+		memcpy(&word, s + i, sizeof(word));
+		if (is_odd(word))
+			return false;
+	}
+	if (i == n)
+		return true;
+	if (i)
+		memcpy(&word, s + n - sizeof(word), sizeof(word));
+	else
+		for (; i < n; i++)
+			word = word << 8 | (unsigned char)s[i];
+	return !is_odd(word);
+}
+
+/* ---- strings and cells ---- */
+
 static void put_escape(struct buf *b, unsigned char c)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -24,7 +72,7 @@ static void put_escape(struct buf *b, unsigned char c)
 void buf_json_string(struct buf *b, const char *s, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)s;
-	size_t plain = 0, i = 0;
+	size_t plain = 0, i = is_plain(s, n, is_odd_in_json) ? n : 0;
 
 	buf_putc(b, '"');
 	while (i < n) {
@@ -50,6 +98,10 @@ void buf_csv_cell(struct buf *b, const char *s, size_t n)
 {
 	bool quote = false;
 
+	if (is_plain(s, n, is_odd_in_csv)) {
+		buf_put(b, s, n);
+		return;
+	}
 	for (size_t i = 0; i < n && !quote; i++)
 		quote = s[i] == ',' || s[i] == '"' || s[i] == '\n' || s[i] == '\r';
 	if (!quote) {
@@ -67,6 +119,22 @@ void buf_csv_cell(struct buf *b, const char *s, size_t n)
 	buf_putc(b, '"');
 }
 
+/* ---- keys ---- */
+
+/* Like memcpy(); for few bytes the call would take longer than the copy. */
+static inline void copy_word(char *to, const char *from, size_t n)
+{
+	if (n > 16 || n < 4) {
+		memcpy(to, from, n);
+	} else if (n >= 8) {
+		memcpy(to, from, 8);
+		memcpy(to + n - 8, from + n - 8, 8);
+	} else {
+		memcpy(to, from, 4);
+		memcpy(to + n - 4, from + n - 4, 4);
+	}
+}
+
 /* Most of an export is keys: one check of the buffer's space for a whole key. */
 struct json_writer *json_key_word(struct json_writer *w, const char *key, size_t n)
 {
@@ -79,7 +147,7 @@ struct json_writer *json_key_word(struct json_writer *w, const char *key, size_t
 		memcpy(to, ", ", 2);
 		to += before;
 		*to++ = '"';
-		memcpy(to, key, n);
+		copy_word(to, key, n);
 		to += n;
 		memcpy(to, "\":", 2);
 		to += 2;

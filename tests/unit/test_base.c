@@ -432,6 +432,39 @@ static void test_nanoseconds(void **state)
 
 /* ---- JSON ---- */
 
+/* Texts are searched eight bytes at a time. So every byte is tried at every place of texts of many lengths. */
+static void test_odd_bytes_anywhere(void **state)
+{
+	(void)state;
+	for (size_t n = 1; n <= 20; n++) {
+		for (size_t at = 0; at < n; at++) {
+			for (unsigned int c = 0; c < 256; c++) {
+				const bool quoted = strchr(",\"\n\r", (int)c) && c;
+				const bool escaped = c < 0x20 || c >= 0x80 || c == '"' || c == '\\';
+				char text[20];
+				struct buf csv, json;
+
+				buf_init(&csv, 64);
+				buf_init(&json, 64);
+				memset(text, '~', n);
+				text[at] = (char)c;
+				buf_csv_cell(&csv, text, n);
+				buf_json_string(&json, text, n);
+				assert_int_equal(csv.data[0] == '"', quoted);
+				assert_int_equal(csv.len,
+						 n + quoted * 2u + (c == '"') + (c >= 0x80));
+				if (escaped)
+					assert_int_equal(json.data[at + 1], '\\');
+				else
+					assert_memory_equal(json.data + 1, text, n);
+				assert_int_equal(json.data[json.len - 1], '"');
+				buf_free(&csv);
+				buf_free(&json);
+			}
+		}
+	}
+}
+
 static void test_json_writer(void **state)
 {
 	struct buf b;
@@ -527,6 +560,7 @@ int main(void)
 		cmocka_unit_test(test_binary_search),
 		cmocka_unit_test(test_strings),
 		cmocka_unit_test(test_nanoseconds),
+		cmocka_unit_test(test_odd_bytes_anywhere),
 		cmocka_unit_test(test_json_writer),
 		cmocka_unit_test(test_error_status),
 		cmocka_unit_test(test_error_first_one_wins),
