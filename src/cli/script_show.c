@@ -18,7 +18,6 @@
 #include "cli/cli.h"
 #include "cli/script.h"
 #include "code/features.h"
-#include "lang/format.h"
 #include "lang/parse.h"
 #include "probe/probes.h"
 #include "scan/trace.h"

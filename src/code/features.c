@@ -27,26 +27,26 @@ static int load(const struct bpf_insn *insns, size_t nr, uint32_t type, char *lo
 						.log_size = log_size});
 }
 
-static bool loads(const struct bpf_insn *insns, size_t nr)
+/* Whether it is a descriptor, which is closed. */
+static bool was_open(int fd)
 {
-	const int fd = load(insns, nr, BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, 0);
-
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
 }
 
+static bool loads(const struct bpf_insn *insns, size_t nr)
+{
+	return was_open(load(insns, nr, BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, 0));
+}
+
 static bool creates(uint32_t type, uint32_t key, uint32_t value, uint32_t entries, uint32_t flags)
 {
-	const int fd = sys_map_create(&(struct sys_map){.type = type,
-							.key_size = key,
-							.value_size = value,
-							.entries = entries,
-							.flags = flags});
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	return was_open(sys_map_create(&(struct sys_map){.type = type,
+							 .key_size = key,
+							 .value_size = value,
+							 .entries = entries,
+							 .flags = flags}));
 }
 
 /* ---- one for each ---- */
@@ -81,8 +81,7 @@ static bool has_map_value(struct bpf_features *f)
 	};
 	const bool yes = map >= 0 && loads(insns, 4);
 
-	if (map >= 0)
-		close(map);
+	was_open(map);
 	return yes;
 }
 
@@ -92,8 +91,7 @@ static bool has_test_run(struct bpf_features *f)
 	const int fd = load(insns, 2, BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, 0);
 	const bool yes = fd >= 0 && !sys_prog_test_run(fd, NULL, 0, NULL);
 
-	if (fd >= 0)
-		close(fd);
+	was_open(fd);
 	return yes;
 }
 
@@ -128,11 +126,8 @@ static bool has_late_alloc(struct bpf_features *f)
 	};
 	const int fd = map < 0 ? map : load(insns, 4, BPF_PROG_TYPE_PERF_EVENT, NULL, 0);
 
-	if (map >= 0)
-		close(map);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	was_open(map);
+	return was_open(fd);
 }
 
 static bool has_raw_tp_helper(struct bpf_features *f, int helper)
@@ -216,10 +211,8 @@ static bool try_helper(uint32_t prog_type, int helper)
 	char log[4096] = "";
 	const int fd = load(insns, 3, prog_type, log, sizeof(log));
 
-	if (fd >= 0) {
-		close(fd);
+	if (was_open(fd))
 		return true;
-	}
 	log[sizeof(log) - 1] = '\0';
 	for (size_t n = 0; n < ARRAY_SIZE(refusals); n++)
 		if (strstr(log, refusals[n]))

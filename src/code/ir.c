@@ -122,19 +122,6 @@ ir_reg ir_arg(struct ir_func *f, unsigned int number)
 	return add_result(f, (struct ir_insn){.op = IR_ARG, .imm = number});
 }
 
-uint32_t ir_frame_room(struct ir_func *f, uint32_t size, uint32_t align)
-{
-	uint32_t at = f->frame, end;
-
-	if (align > 1)
-		at += (align - at % align) % align;
-	/* A frame that is far too large stays so, for the emitter's error. */
-	if (at < f->frame || __builtin_add_overflow(at, size, &end))
-		at = end = UINT32_MAX;
-	f->frame = end;
-	return at;
-}
-
 ir_reg ir_frame(struct ir_func *f, uint32_t offset)
 {
 	return add_result(f, (struct ir_insn){.op = IR_FRAME, .imm = offset});

@@ -130,8 +130,6 @@ void ir_store(struct ir_func *f, ir_reg address, int64_t offset, uint32_t size, 
 void ir_store_const(struct ir_func *f, ir_reg address, int64_t offset, uint32_t size, int64_t v);
 void ir_add_atomic(struct ir_func *f, ir_reg address, int64_t offset, uint32_t size, ir_reg v);
 ir_reg ir_arg(struct ir_func *f, unsigned int number);
-/* Reserves aligned memory in the frame, of the whole function; its offset. */
-uint32_t ir_frame_room(struct ir_func *f, uint32_t size, uint32_t align);
 ir_reg ir_frame(struct ir_func *f, uint32_t offset);
 ir_reg ir_map(struct ir_func *f, uint32_t map);
 ir_reg ir_map_value(struct ir_func *f, uint32_t map, int64_t offset);

@@ -55,21 +55,38 @@ bool unit_has_build_ids(const struct vtype *t)
 	return t->kind == V_USTACK && t->param[1] && !t->param[0];
 }
 
-bool unit_holds_stacks(const struct map_def *m, const struct vtype *t)
-{
-	if (unit_has_build_ids(t))
-		return m->kind == MAP_BUILD_IDS &&
-		       m->value_size == t->depth * sizeof(struct bpf_stack_build_id);
-	return m->kind == MAP_STACK_TRACE && m->value_size == t->depth * 8;
-}
-
-bool unit_holds_more_stacks(const struct map_def *m, const struct vtype *t)
+struct map_def unit_stack_map(const struct vtype *t, enum unit_stacks which)
 {
 	const bool ids = unit_has_build_ids(t);
+	struct map_def m = {
+		.kind = MAP_HASH,
+		.key_size = 8,
+		.value_size = t->depth * (uint32_t)(ids ? sizeof(struct bpf_stack_build_id) : 8),
+		.entries = which == STACKS_MORE ? 4096 : 16384,
+	};
 
-	return m->kind == MAP_HASH && !m->own &&
-	       m->value_size == t->depth * (ids ? sizeof(struct bpf_stack_build_id) : 8) &&
-	       strcmp(m->name, ids ? UNIT_MORE_BUILD_IDS : UNIT_MORE_STACKS) == 0;
+	switch (which) {
+	case STACKS_OF_KERNEL:
+		m.name = "stacks";
+		m.kind = ids ? MAP_BUILD_IDS : MAP_STACK_TRACE;
+		m.key_size = 4;
+		break;
+	case STACKS_MORE: m.name = ids ? "more_build_ids" : "more_stacks"; break;
+	case STACKS_UNWOUND: m.name = "unwound"; break;
+	}
+	return m;
+}
+
+int unit_find_map(const struct unit *u, const struct map_def *like)
+{
+	for (size_t i = 0; i < u->maps.n; i++) {
+		const struct map_def *m = u->maps.at[i];
+
+		if (!m->own && m->kind == like->kind && m->value_size == like->value_size &&
+		    strcmp(m->name, like->name) == 0)
+			return (int)i;
+	}
+	return -1;
 }
 
 struct action *unit_add_action(struct unit *u, enum action_kind kind)
@@ -95,12 +112,6 @@ void unit_free(struct unit *u)
 	vec_free(&u->progs);
 	vec_free(&u->strings);
 	arena_free(&u->arena);
-}
-
-bool unit_is_unwound(const struct map_def *m, uint32_t depth)
-{
-	return m->kind == MAP_HASH && !m->own && m->value_size == depth * 8 &&
-	       strcmp(m->name, UNIT_UNWOUND) == 0;
 }
 
 uint32_t agg_hist_buckets(unsigned int bits)

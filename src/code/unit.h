@@ -200,17 +200,17 @@ struct unit {
 	struct unit_unwind unwind;
 };
 
-/* Maps of stacks of dw_ustack(), by a number that is computed from their frames. */
-#define UNIT_UNWOUND "unwound"
-bool unit_is_unwound(const struct map_def *m, uint32_t depth);
+/*
+ * Maps of stacks: the kernel's own; a second one, for stacks with numbers from STACK_MADE on; that
+ * of dw_ustack(), by a number that is computed from the frames.
+ */
+enum unit_stacks { STACKS_OF_KERNEL, STACKS_MORE, STACKS_UNWOUND };
+#define STACK_MADE (1ll << 62)
 
-/* Whether a stack map of the kernel is for stacks of a type; not for dw_ustack(). */
-bool unit_holds_stacks(const struct map_def *m, const struct vtype *t);
-/* Whether it is the second map, for stacks with numbers from STACK_MADE on. */
-#define STACK_MADE	    (1ll << 62)
-#define UNIT_MORE_STACKS    "more_stacks"
-#define UNIT_MORE_BUILD_IDS "more_build_ids"
-bool unit_holds_more_stacks(const struct map_def *m, const struct vtype *t);
+/* What a map for stacks of a type is like. */
+struct map_def unit_stack_map(const struct vtype *t, enum unit_stacks which);
+/* The number of an internal map like that; -1: there is none. */
+int unit_find_map(const struct unit *u, const struct map_def *like);
 /* Whether the kernel adds the build ids of files to the frames. */
 bool unit_has_build_ids(const struct vtype *t);
 

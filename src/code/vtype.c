@@ -377,14 +377,15 @@ static void put_pointer(const struct vtype *t, struct buf *to)
 	buf_puts(to, to->len > before && to->data[to->len - 1] == '*' ? "*" : " *");
 }
 
+const char *const vtype_stack_modes[] = {"bpftrace", "perf", "raw", "build_id"};
+
 /* Stacks that are not as usual are of another type: "ustack_t", "ustack_t(perf, 5)". */
 static void put_stack(const struct vtype *t, struct buf *to)
 {
-	static const char *const modes[] = {"bpftrace", "perf", "raw", "build_id"};
-
 	buf_printf(to, "%s%s", t->param[0] ? "dw_" : "", kinds[t->kind].name);
-	if (t->depth && (t->mode || t->depth != VTYPE_STACK_DEPTH) && t->mode >= 0 && t->mode < 4)
-		buf_printf(to, "(%s, %u)", modes[t->mode], t->depth);
+	if (t->depth && (t->mode || t->depth != VTYPE_STACK_DEPTH) && t->mode >= 0 &&
+	    t->mode <= STACK_BUILD_ID)
+		buf_printf(to, "(%s, %u)", vtype_stack_modes[t->mode], t->depth);
 }
 
 void vtype_name(const struct vtype *t, struct buf *to)

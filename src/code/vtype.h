@@ -61,6 +61,7 @@ enum vspace {
 #define VTYPE_STACK_DEPTH 127 /* frames, the kernel's default */
 #define VTYPE_MAX_DEPTH	  1024
 enum vstack_mode { STACK_BPFTRACE, STACK_PERF, STACK_RAW, STACK_BUILD_ID };
+extern const char *const vtype_stack_modes[STACK_BUILD_ID + 1]; /* as scripts name them */
 enum vclock { CLOCK_OF_BOOT, CLOCK_OF_MONOTONIC, CLOCK_OF_TAI };
 enum vseries { SERIES_NONE, SERIES_AVG, SERIES_MAX, SERIES_MIN, SERIES_SUM };
 

@@ -11,7 +11,6 @@
 #include "base/pattern.h"
 #include "base/vec.h"
 #include "lang/check/check.h"
-#include "lang/config.h"
 #include "lang/lower/lower.h"
 
 /* ---- copies of bodies, one for each kind of probe they are compiled for ---- */
@@ -169,13 +168,11 @@ static bool limit_to_pids(struct checker *c, enum probe_type type, struct span a
 /* Whether a program can read at run time which probe it runs for: see unit_probe.cookie. */
 static bool has_cookies(const struct checker *c, const struct probe_target *t)
 {
-	const struct compile_features *f = &c->opt->features;
-
 	if (c->opt->offline || (t->type != PT_KPROBE && t->type != PT_KRETPROBE &&
 				t->type != PT_UPROBE && t->type != PT_URETPROBE))
 		return false;
-	return !f->has_helper ||
-	       f->has_helper(f->arg, BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie);
+	return compile_has_helper(c->opt->features, BPF_PROG_TYPE_KPROBE,
+				  BPF_FUNC_get_attach_cookie);
 }
 
 /* Whether the code of a program also works for this target. */
@@ -473,45 +470,32 @@ static void prepare_programs(struct checker *c)
 
 /* ---- rounds of checking ---- */
 
-static int check_program(struct checker *c, struct program *p)
+static bool check_program(struct checker *c, struct program *p)
 {
-	int rc = 0;
-
 	c->at = p;
 	c->visible = NULL;
 	c->loops = 0;
 	c->rounds = 1;
 	c->unknown_rounds = false;
 	p->counts_rounds = false;
-	if (p->predicate) {
-		rc = check_expr(c, p->predicate);
-		if (rc == 0 && p->predicate->vtype.kind != V_NONE &&
-		    !vtype_is_number(&p->predicate->vtype))
-			rc = check_fail(c, p->predicate, "a predicate must be a number");
-	}
-	if (rc == 0)
-		rc = check_statements(c, p->body);
-	return rc;
+	if (p->predicate && !check_expr(c, p->predicate))
+		return false;
+	if (p->predicate && p->predicate->vtype.kind != V_NONE &&
+	    !vtype_is_number(&p->predicate->vtype))
+		return check_fail(c, p->predicate, "a predicate must be a number");
+	return check_statements(c, p->body);
 }
 
 static int check_round(struct checker *c)
 {
 	const struct probe_def *wrong = NULL;
-	int result = 0;
 
 	c->changed = false;
-	for (struct program *p = c->programs; p; p = p->next) {
-		/* Errors of a body are reported once, however many programs have it. */
-		int rc = p->def == wrong ? 0 : check_program(c, p);
-
-		if (rc < 0) {
-			result = rc;
+	/* Errors of a body are reported once, however many programs have it. */
+	for (struct program *p = c->programs; p && !c->no_memory; p = p->next)
+		if (p->def != wrong && !check_program(c, p))
 			wrong = p->def;
-		}
-		if (rc == -ENOMEM)
-			break;
-	}
-	return result;
+	return c->no_memory ? -ENOMEM : wrong ? -EINVAL : 0;
 }
 
 static int check_until_known(struct checker *c)
@@ -668,8 +652,8 @@ int compile(struct script_ast *ast, struct env *env, struct probe_world *world,
 	int rc = config_script(ast, unit);
 
 	world->max_probes = unit->config.max_probes;
-	if (rc == 0)
-		rc = check_map_declarations(&c);
+	if (rc == 0 && !check_map_declarations(&c))
+		rc = -EINVAL;
 	if (rc == 0)
 		rc = match_all(&c, world);
 	if (rc == 0) {

@@ -8,32 +8,20 @@
 
 #include "lang/ast.h"
 #include "lang/env.h"
+#include "code/features.h"
 #include "code/unit.h"
 
 struct probe_world;
 
-/* Features that a kernel may lack. */
-enum compile_feature {
-	COMPILE_RINGBUF,       /* bpf_ringbuf_*() */
-	COMPILE_LOOP,	       /* bpf_loop() */
-	COMPILE_FOR_EACH,      /* bpf_for_each_map_elem() */
-	COMPILE_READ_SPLIT,    /* bpf_probe_read_{user,kernel}() */
-	COMPILE_BOOT_CLOCK,    /* bpf_ktime_get_boot_ns() */
-	COMPILE_PERCPU_LOOKUP, /* bpf_map_lookup_percpu_elem() */
-};
-
-/* Only what a script needs is queried: each query may cost a system call. */
-struct compile_features {
-	bool (*has)(void *arg, enum compile_feature what); /* NULL: all are there */
-	unsigned int nr_cpus;
-	/* Whether programs of that type (BPF_PROG_TYPE_…) may call a helper; NULL: yes. */
-	bool (*has_helper)(void *arg, uint32_t prog_type, int helper);
-	void *arg;
-};
-
-static inline bool compile_has(const struct compile_features *f, enum compile_feature what)
+/* Without a kernel (NULL) there are all features. */
+static inline bool compile_has(struct bpf_features *f, enum bpf_feature what)
 {
-	return !f->has || f->has(f->arg, what);
+	return !f || bpf_has(f, what);
+}
+
+static inline bool compile_has_helper(struct bpf_features *f, uint32_t prog_type, int helper)
+{
+	return !f || bpf_has_helper(f, prog_type, helper);
 }
 
 struct compile_options {
@@ -47,13 +35,25 @@ struct compile_options {
 	bool unsafe;
 	unsigned int check; /* -k: report helpers that fail; 2: also keys that maps do not have */
 	bool offline;
-	bool knows_tasks; /* offline: the recording lists its tasks */
-	bool swapped;	  /* the byte order of the recording is not this machine's */
-	bool no_raw;	  /* do not attach tracepoints as raw tracepoints */
-	pid_t child;	  /* the process of -c: cpid; 0: none */
-	pid_t own;	  /* this process */
-	struct compile_features features;
+	bool knows_tasks;	       /* offline: the recording lists its tasks */
+	bool swapped;		       /* the byte order of the recording is not this machine's */
+	bool no_raw;		       /* do not attach tracepoints as raw tracepoints */
+	pid_t child;		       /* the process of -c: cpid; 0: none */
+	pid_t own;		       /* this process */
+	struct bpf_features *features; /* of the kernel; NULL: all */
+	unsigned int nr_cpus;
 };
+
+/* ---- the settings of a script: config = { max_strlen = 64; }, or BPFTRACE_MAX_STRLEN=64 ---- */
+
+/* Applies the config block; errors are reported to the source. */
+int config_script(const struct script_ast *ast, struct unit *u);
+
+/*
+ * Applies an environment ("NAME=value" up to a NULL). It is called before compile(), and its
+ * settings win.
+ */
+int config_environment(char *const *environment, struct unit *u, struct spur_error *err);
 
 /* 0, or a negative errno with messages in the source. The unit has no pointers into the tree. */
 int compile(struct script_ast *ast, struct env *env, struct probe_world *world,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The settings of a script, from its config block and from the environment. */
-#include "lang/config.h"
+#include "lang/compile.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "base/error.h"
 #include "base/suggest.h"
 
 enum config_kind {

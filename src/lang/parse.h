@@ -22,4 +22,12 @@ struct parse_options {
 /* 0, or -EINVAL with the first few errors as messages in the source. */
 int parse_bpftrace(struct source *source, const struct parse_options *opt, struct script_ast *ast);
 
+/*
+ * Formats a script: one statement a line, tabs, 100 columns. Only blanks, line ends and optional
+ * semicolons change; comments stay next to the code they are about. Definitions in C and lines of
+ * the preprocessor stay as they are. Formatting the result again changes nothing. The text must be
+ * a script that the parser accepts; -EINVAL if it is not.
+ */
+int format_script(const char *text, size_t len, struct buf *to, struct spur_error *err);
+
 #endif

@@ -152,17 +152,14 @@ static int kernel_zero(struct script *s, const struct map_def *m)
 static size_t kernel_stack(struct script *s, const struct vtype *t, int64_t id, uint64_t *frames,
 			   size_t max)
 {
-	for (size_t i = 0; i < s->unit.maps.n; i++) {
-		const struct map_def *m = s->unit.maps.at[i];
+	const struct map_def like = unit_stack_map(t, t->param[0]	 ? STACKS_UNWOUND
+						      : id >= STACK_MADE ? STACKS_MORE
+									 : STACKS_OF_KERNEL);
+	const int map = unit_find_map(&s->unit, &like);
 
-		if (t->param[0]	       ? unit_is_unwound(m, t->depth)
-		    : id >= STACK_MADE ? unit_holds_more_stacks(m, t)
-				       : unit_holds_stacks(m, t))
-			return kmap_stack(&s->live->maps.at[i], id,
-					  unit_has_build_ids(t) ? KMAP_BUILD_ID_WORDS : 1, frames,
-					  max);
-	}
-	return 0;
+	return map < 0 ? 0
+		       : kmap_stack(&s->live->maps.at[map], id,
+				    unit_has_build_ids(t) ? KMAP_BUILD_ID_WORDS : 1, frames, max);
 }
 
 static void kernel_unwatch(struct script *s, uint64_t address)

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "code/sys.h"
-#include "lang/config.h"
+#include "lang/compile.h"
 #include "lang/parse.h"
 #include "scan/trace.h"
 #include "script/run.h"
@@ -20,40 +20,6 @@
 #define ARENA_LIMIT (256u << 20)
 
 /* ---- compiling ---- */
-
-static bool has_helper(void *arg, uint32_t prog_type, int helper)
-{
-	struct script *s = arg;
-
-	return bpf_has_helper(&s->features, prog_type, helper);
-}
-
-static bool has_feature(void *arg, enum compile_feature what)
-{
-	static const enum bpf_feature features[] = {
-		[COMPILE_RINGBUF] = FEATURE_RINGBUF,
-		[COMPILE_LOOP] = FEATURE_LOOP,
-		[COMPILE_FOR_EACH] = FEATURE_FOR_EACH,
-		[COMPILE_READ_SPLIT] = FEATURE_PROBE_READ,
-		[COMPILE_BOOT_CLOCK] = FEATURE_BOOT_TIME,
-		[COMPILE_PERCPU_LOOKUP] = FEATURE_PERCPU_ELEM,
-	};
-	struct script *s = arg;
-
-	return bpf_has(&s->features, features[what]);
-}
-
-/* The executor has everything. */
-static struct compile_features features_of(struct script *s)
-{
-	struct compile_features f = {.nr_cpus = sys_possible_cpus(), .arg = s};
-
-	if (!s->opt.trace) {
-		f.has = has_feature;
-		f.has_helper = has_helper;
-	}
-	return f;
-}
 
 /* Where tracefs is; it is mounted first if it is not yet and this process may do so. */
 static const char *find_tracefs(struct script *s)
@@ -116,6 +82,8 @@ static int compile_script(struct script *s, struct spur_error *err)
 		.swapped = s->opt.trace && s->opt.trace->events->big_endian !=
 						   (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
 		.own = getpid(),
+		.features = s->opt.trace ? NULL : &s->features,
+		.nr_cpus = sys_possible_cpus(),
 		.child = s->command.pid,
 	};
 	const struct parse_options parse = {.include_dirs = s->opt.include_dirs,
@@ -143,7 +111,6 @@ static int compile_script(struct script *s, struct spur_error *err)
 	if (rc < 0)
 		return rc;
 	s->env->own = s->cdefs;
-	opt.features = features_of(s);
 	return compile_probes(s, &opt, err);
 }
 

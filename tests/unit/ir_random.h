@@ -9,7 +9,7 @@
 
 #include <linux/bpf.h>
 
-#include "code/ir.h"
+#include "ir_frame.h"
 
 enum { NR_RESULTS = 32, NR_CTX = 4, MAX_VARS = 24, FRAME_BYTES = 48, NR_KEYS = 8 };
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/vec.h"
+#include "ir_frame.h"
 #include "ir_run.h"
 
 /* ---- programs and the code that they become ---- */

@@ -21,6 +21,7 @@
 #include "code/kmap.h"
 #include "code/ring.h"
 #include "code/sys.h"
+#include "ir_frame.h"
 
 static struct bpf_features features;
 

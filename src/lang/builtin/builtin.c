@@ -51,28 +51,28 @@ const char *builtin_nearest(const char *name)
 	return suggest_best(&s);
 }
 
-int check_const_int(struct checker *c, const struct node *call, const struct node *arg, int64_t *v)
+bool check_const_int(struct checker *c, const struct node *call, const struct node *arg, int64_t *v)
 {
 	if (!arg->is_const || !node_is_int(arg))
 		return check_fail(c, arg, "%s() needs a constant number here", call->name);
 	*v = arg->num;
-	return 0;
+	return true;
 }
 
-int check_const_text(struct checker *c, const struct node *call, const struct node *arg)
+bool check_const_text(struct checker *c, const struct node *call, const struct node *arg)
 {
 	if (!arg->is_const || arg->vtype.kind != V_STRING)
 		return check_fail(c, arg, "%s() needs a string literal here", call->name);
-	return 0;
+	return true;
 }
 
-int check_number(struct checker *c, const struct node *call, const struct node *arg)
+bool check_number(struct checker *c, const struct node *call, const struct node *arg)
 {
 	if (arg->vtype.kind == V_NONE)
-		return 0;
+		return true;
 	if (!vtype_is_number(&arg->vtype) && !vtype_is_aggregation(&arg->vtype))
 		return check_fail(c, arg, "%s() needs a number here", call->name);
-	return 0;
+	return true;
 }
 
 static uint32_t bpf_type(const struct program *p)
@@ -85,21 +85,20 @@ static uint32_t bpf_type(const struct program *p)
 	return needs.prog_type;
 }
 
-int check_helper(struct checker *c, const struct node *n, int helper)
+bool check_helper(struct checker *c, const struct node *n, int helper)
 {
-	const struct compile_features *f = &c->opt->features;
 	const uint32_t type = bpf_type(c->at);
 
 	/* Which helpers fentry programs may call depends on the function: the kernel checks it. */
-	if (!f->has_helper || type == BPF_PROG_TYPE_TRACING || f->has_helper(f->arg, type, helper))
-		return 0;
+	if (type == BPF_PROG_TYPE_TRACING || compile_has_helper(c->opt->features, type, helper))
+		return true;
 	return check_fail(c, n, "this kernel does not offer what %s needs to programs of %s probes",
 			  n->name,
 			  c->at->targets.n ? probe_type_name(program_probe(c->at)) : "such");
 }
 
-static int wrong_count(struct checker *c, const struct node *n, const struct builtin *b,
-		       unsigned int given)
+static bool wrong_count(struct checker *c, const struct node *n, const struct builtin *b,
+			unsigned int given)
 {
 	if (b->min == b->max)
 		return check_fail(c, n, "%s() requires %u argument%s (%u provided)", b->name,
@@ -111,17 +110,17 @@ static int wrong_count(struct checker *c, const struct node *n, const struct bui
 			  given);
 }
 
-static int no_function(struct checker *c, struct node *n)
+static bool no_function(struct checker *c, struct node *n)
 {
 	const char *nearest = builtin_nearest(n->name);
 
 	check_fail(c, n, "unknown function: '%s'", n->name);
 	if (nearest)
 		source_hint(c->source, "did you mean '%s'?", nearest);
-	return -EINVAL;
+	return false;
 }
 
-int check_permitted(struct checker *c, const struct node *n)
+bool check_permitted(struct checker *c, const struct node *n)
 {
 	const struct builtin *b = n->builtin;
 	const char *call = n->kind == N_CALL ? "()" : "";
@@ -133,14 +132,13 @@ int check_permitted(struct checker *c, const struct node *n)
 	if (b->flags & BUILTIN_LIVE && c->opt->offline)
 		return check_fail(c, n, "%s%s cannot be had from a recording", n->name, call);
 	c->at->reads_kernel |= !!(b->flags & BUILTIN_KERNEL);
-	return 0;
+	return true;
 }
 
-int check_call(struct checker *c, struct node *n)
+bool check_call(struct checker *c, struct node *n)
 {
 	const unsigned int given = node_count(n->list);
 	const struct builtin *b = builtin_find(n->name, false);
-	int permitted;
 
 	/* retval() is retval. */
 	if (!b && !given)
@@ -152,30 +150,26 @@ int check_call(struct checker *c, struct node *n)
 		return wrong_count(c, n, b, given);
 	if (b->flags & BUILTIN_AGGREGATE && n != c->assigned)
 		return check_fail(c, n, "%s() must be assigned to a map", n->name);
-	permitted = check_permitted(c, n);
-	if (permitted < 0)
-		return permitted;
+	if (!check_permitted(c, n))
+		return false;
 	for (struct node *a = n->list; a; a = a->next) {
 		/* Whole maps and special words are checked by the builtin. */
 		bool apart =
 			(b->flags & BUILTIN_MAPS && a->kind == N_MAP && !a->has_keys) ||
 			(b->flags & BUILTIN_WORDS && (a->kind == N_NAME || a->kind == N_TYPEOF));
-		int rc = apart ? 0 : check_expr(c, a);
 
-		if (rc < 0)
-			return rc;
+		if (!apart && !check_expr(c, a))
+			return false;
 	}
-	return b->check ? b->check(c, n) : 0;
+	return !b->check || b->check(c, n);
 }
 
 /* ---- builtins that the compiler evaluates ---- */
 
-static int check_kaddr(struct checker *c, struct node *n)
+static bool check_kaddr(struct checker *c, struct node *n)
 {
-	int rc = check_const_text(c, n, n->list);
-
-	if (rc < 0)
-		return rc;
+	if (!check_const_text(c, n, n->list))
+		return false;
 	n->num = (int64_t)c->env->ops->symbol(c->env, n->list->text);
 	if (!n->num)
 		return check_fail(c, n->list,
@@ -183,23 +177,22 @@ static int check_kaddr(struct checker *c, struct node *n)
 				  n->list->text);
 	n->vtype = vtype_int(8, false);
 	n->is_const = true;
-	return 0;
+	return true;
 }
 
-static int check_cgroupid(struct checker *c, struct node *n)
+static bool check_cgroupid(struct checker *c, struct node *n)
 {
 	struct stat st;
-	int rc = check_const_text(c, n, n->list);
 
-	if (rc < 0)
-		return rc;
+	if (!check_const_text(c, n, n->list))
+		return false;
 	/* The id of a cgroup is the inode number of its directory. */
 	if (stat(n->list->text, &st) != 0)
 		return check_fail(c, n->list, "%s: %s", n->list->text, strerror(errno));
 	n->num = (int64_t)st.st_ino;
 	n->vtype = vtype_int(8, false);
 	n->is_const = true;
-	return 0;
+	return true;
 }
 
 /* ---- is_integer() and the like ---- */
@@ -220,13 +213,13 @@ static bool is_scalar(const struct vtype *t)
 	return t->kind == V_INT || t->kind == V_BOOL || t->kind == V_POINTER;
 }
 
-static int check_is(struct checker *c, struct node *n)
+static bool check_is(struct checker *c, struct node *n)
 {
 	const struct node *a = n->list;
 
 	n->vtype = vtype_fixed(V_BOOL);
 	if (a->vtype.kind == V_NONE)
-		return 0;
+		return true;
 	switch (n->builtin->what) {
 	case IS_INTEGER: n->num = a->vtype.kind == V_INT; break;
 	case IS_UNSIGNED: n->num = a->vtype.kind == V_INT && !a->vtype.is_signed; break;
@@ -237,32 +230,32 @@ static int check_is(struct checker *c, struct node *n)
 	default: n->num = a->kind == N_INT || a->kind == N_STRING || a->kind == N_BOOL;
 	}
 	n->is_const = true;
-	return 0;
+	return true;
 }
 
 /* is_scalar(@x): whether the map has no keys. */
-static int check_is_scalar(struct checker *c, struct node *n)
+static bool check_is_scalar(struct checker *c, struct node *n)
 {
 	struct node *m = n->list;
-	int rc;
 
 	if (m->kind != N_MAP || m->has_keys)
 		return check_is(c, n);
 	n->vtype = vtype_fixed(V_BOOL);
-	rc = check_whole_map(c, m);
-	if (rc < 0 || m->map->value.kind == V_NONE)
-		return rc;
+	if (!check_whole_map(c, m))
+		return false;
+	if (m->map->value.kind == V_NONE)
+		return true;
 	n->num = m->map->key.kind == V_NONE;
 	n->is_const = true;
-	return 0;
+	return true;
 }
 
-static int check_static_assert(struct checker *c, struct node *n)
+static bool check_static_assert(struct checker *c, struct node *n)
 {
 	struct node *text = node_nth(n, 1);
 
 	if (!n->list->is_const && !c->last)
-		return 0;
+		return true;
 	if (!n->list->is_const)
 		return check_fail(c, n->list,
 				  "%s() needs what is known when the script is compiled", n->name);
@@ -270,12 +263,12 @@ static int check_static_assert(struct checker *c, struct node *n)
 		return check_fail(c, n, "%s",
 				  text && text->is_const && text->text ? text->text
 								       : "the assertion failed");
-	return 0;
+	return true;
 }
 
 /* One conversion of fail(): writes a literal for %d, %s and the like. */
-static int put_literal(struct checker *c, const struct node *n, char letter, const struct node *arg,
-		       struct buf *to)
+static bool put_literal(struct checker *c, const struct node *n, char letter,
+			const struct node *arg, struct buf *to)
 {
 	if (!arg || !arg->is_const)
 		return check_fail(c, n, "fail() needs a literal for each conversion of its format");
@@ -285,20 +278,22 @@ static int put_literal(struct checker *c, const struct node *n, char letter, con
 		buf_printf(to, "%llx", (unsigned long long)arg->num);
 	else
 		buf_printf(to, "%lld", (long long)arg->num);
-	return 0;
+	return true;
 }
 
 /* fail("…", literals): an error, unless the checker knows that it is never reached. */
-static int check_fail_call(struct checker *c, struct node *n)
+static bool check_fail_call(struct checker *c, struct node *n)
 {
 	const struct node *arg = n->list->next;
 	struct buf text;
-	int rc = check_const_text(c, n, n->list);
+	bool fine = true;
 
-	if (rc < 0 || !c->last)
-		return rc;
+	if (!check_const_text(c, n, n->list))
+		return false;
+	if (!c->last)
+		return true;
 	buf_init(&text, 4096);
-	for (const char *f = n->list->text; *f && rc == 0; f++) {
+	for (const char *f = n->list->text; *f && fine; f++) {
 		if (*f != '%') {
 			buf_putc(&text, *f);
 		} else if (*++f == '%' || !*f) {
@@ -306,15 +301,15 @@ static int check_fail_call(struct checker *c, struct node *n)
 			f -= !*f;
 		} else {
 			f += strspn(f, "hlzjt");
-			rc = put_literal(c, n, *f, arg, &text);
+			fine = put_literal(c, n, *f, arg, &text);
 			f -= !*f;
 			arg = arg ? arg->next : NULL;
 		}
 	}
-	if (rc == 0)
-		rc = check_fail(c, n, "%s", buf_str(&text));
+	if (fine)
+		check_fail(c, n, "%s", buf_str(&text));
 	buf_free(&text);
-	return rc;
+	return false;
 }
 
 /* ---- getopt("name"[, default[, help]]): --name=value of the command line ---- */
@@ -353,10 +348,9 @@ static bool same_default(const struct node *a, const struct node *b)
 	return text ? strcmp(a->text, b->text) == 0 : a->num == b->num;
 }
 
-static int other_default(struct checker *c, const struct node *n, const struct node *usual)
+static bool other_default(struct checker *c, const struct node *n, const struct node *usual)
 {
 	struct buf text;
-	int rc;
 
 	buf_init(&text, 4096);
 	if (!usual || usual->vtype.kind == V_BOOL)
@@ -365,15 +359,15 @@ static int other_default(struct checker *c, const struct node *n, const struct n
 		buf_puts(&text, usual->text);
 	else
 		buf_i64(&text, usual->num);
-	rc = check_fail(c, n,
-			"Command line option '%s' needs to have the same default value in all "
-			"places it is used. Previous default value: %s",
-			n->list->text, buf_str(&text));
+	check_fail(c, n,
+		   "Command line option '%s' needs to have the same default value in all "
+		   "places it is used. Previous default value: %s",
+		   n->list->text, buf_str(&text));
 	buf_free(&text);
-	return rc;
+	return false;
 }
 
-static int know_option(struct checker *c, const struct node *n, const struct node *usual)
+static bool know_option(struct checker *c, const struct node *n, const struct node *usual)
 {
 	const struct node *help = node_nth(n, 2);
 	struct known_option *o = c->options;
@@ -381,31 +375,31 @@ static int know_option(struct checker *c, const struct node *n, const struct nod
 	while (o && strcmp(o->name, n->list->text) != 0)
 		o = o->next;
 	if (o)
-		return same_default(o->usual, usual) ? 0 : other_default(c, n, o->usual);
+		return same_default(o->usual, usual) || other_default(c, n, o->usual);
 	o = arena_alloc(c->arena, sizeof(*o));
 	if (!o)
-		return -ENOMEM;
+		return check_no_memory(c);
 	*o = (struct known_option){c->options, n->list->text, help && help->text ? help->text : "",
 				   usual};
 	c->options = o;
-	return 0;
+	return true;
 }
 
-static int option_wrong(struct checker *c, struct node *n, const char *what, const char *value)
+static bool option_wrong(struct checker *c, struct node *n, const char *what, const char *value)
 {
 	return check_fail(c, n, "program command line option --%s %s (value: %s)", n->list->text,
 			  what, value);
 }
 
-static int option_switch(struct checker *c, struct node *n, const char *value)
+static bool option_switch(struct checker *c, struct node *n, const char *value)
 {
 	n->num = !value || strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
 	if (n->num || strcmp(value, "false") == 0 || strcmp(value, "0") == 0)
-		return 0;
+		return true;
 	return option_wrong(c, n, "expects a boolean (e.g. 'true')", value);
 }
 
-static int option_number(struct checker *c, struct node *n, const char *value)
+static bool option_number(struct checker *c, struct node *n, const char *value)
 {
 	const bool negative = *value == '-';
 	const char *digits = value + negative;
@@ -423,15 +417,14 @@ static int option_number(struct checker *c, struct node *n, const char *value)
 		return option_wrong(c, n, "value is out of range", value);
 	n->num = (int64_t)(negative ? 0 - v : v);
 	n->vtype = vtype_int(8, negative || v <= INT64_MAX);
-	return 0;
+	return true;
 }
 
-static int check_getopt(struct checker *c, struct node *n)
+static bool check_getopt(struct checker *c, struct node *n)
 {
 	struct node *usual = node_nth(n, 1);
 	const char *value;
 	bool given;
-	int rc;
 
 	if (!n->list->is_const || n->list->vtype.kind != V_STRING)
 		return check_fail(c, n->list,
@@ -440,22 +433,21 @@ static int check_getopt(struct checker *c, struct node *n)
 		return check_fail(c, usual,
 				  "Second argument to 'getopt' must be a string literal, integer "
 				  "literal, or a boolean literal.");
-	rc = know_option(c, n, usual);
-	if (rc < 0)
-		return rc;
+	if (!know_option(c, n, usual))
+		return false;
 	value = option_value(c, n->list->text, &given);
 	n->is_const = true;
 	if (!usual || usual->vtype.kind == V_BOOL) {
 		n->vtype = vtype_fixed(V_BOOL);
 		n->num = usual && usual->num;
-		return given ? option_switch(c, n, value) : 0;
+		return !given || option_switch(c, n, value);
 	}
 	n->vtype = usual->vtype.kind == V_STRING ? usual->vtype : vtype_int(8, true);
 	n->num = usual->num;
 	n->text = usual->text;
 	n->len = usual->len;
 	if (!given)
-		return 0;
+		return true;
 	if (!value)
 		return option_wrong(c, n,
 				    usual->vtype.kind == V_STRING ? "expects a string"
@@ -466,22 +458,20 @@ static int check_getopt(struct checker *c, struct node *n)
 	n->text = value;
 	n->len = strlen(value);
 	n->vtype = vtype_string((uint32_t)n->len + 1);
-	return 0;
+	return true;
 }
 
 /* ---- kptr(), uptr() ---- */
 
-static int check_space_call(struct checker *c, struct node *n)
+static bool check_space_call(struct checker *c, struct node *n)
 {
-	int rc = check_number(c, n, n->list);
-
 	n->vtype = n->list->vtype;
 	if (n->vtype.kind == V_INT) {
 		n->vtype = (struct vtype){.kind = V_POINTER, .size = 8};
 		n->vtype.c.kind = TYPE_VOID;
 	}
 	n->vtype.space = (enum vspace)n->builtin->what;
-	return rc;
+	return check_number(c, n, n->list);
 }
 
 const struct builtin builtins_const[] = {

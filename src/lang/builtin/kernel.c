@@ -8,35 +8,32 @@
 #include "symbols/abi.h"
 
 /* Helpers with typed pointers only work in programs whose arguments the verifier knows. */
-static int check_direct(struct checker *c, const struct node *n, bool also_raw)
+static bool check_direct(struct checker *c, const struct node *n, bool also_raw)
 {
 	const enum probe_type t = program_probe(c->at);
 
 	if (also_raw && t == PT_RAWTRACEPOINT)
-		return 0;
+		return true;
 	if (t == PT_FENTRY || t == PT_FEXIT || t == PT_ITER)
-		return 0;
+		return true;
 	return check_fail(c, n, "%s() can only be used with 'fentry', 'fexit'%s and 'iter' probes",
 			  n->name, also_raw ? ", 'rawtracepoint'" : "");
 }
 
 /* ---- path(struct path *[, size]) ---- */
 
-static int check_path(struct checker *c, struct node *n)
+static bool check_path(struct checker *c, struct node *n)
 {
 	struct node *len = node_nth(n, 1);
 	int64_t size = c->unit->config.max_strlen;
-	int rc = check_direct(c, n, false);
 
-	if (rc == 0 && len)
-		rc = check_const_int(c, n, len, &size);
-	if (rc < 0)
-		return rc;
+	if (!check_direct(c, n, false) || (len && !check_const_int(c, n, len, &size)))
+		return false;
 	if (size < 1 || size > c->unit->config.max_strlen)
 		return check_fail(c, len, "path() takes a size of 1 to %u",
 				  c->unit->config.max_strlen);
 	n->vtype = vtype_string((uint32_t)size);
-	return 0;
+	return true;
 }
 
 /* The address of a struct, or the value of a pointer to it. */
@@ -64,12 +61,10 @@ static void lower_path(struct lower *l, struct node *n, struct value *v)
 
 /* ---- socket_cookie(struct sock *) ---- */
 
-static int check_cookie(struct checker *c, struct node *n)
+static bool check_cookie(struct checker *c, struct node *n)
 {
-	int rc = check_number(c, n, n->list);
-
 	n->vtype = vtype_int(8, false);
-	return rc < 0 ? rc : check_direct(c, n, true);
+	return check_number(c, n, n->list) && check_direct(c, n, true);
 }
 
 static void lower_cookie(struct lower *l, struct node *n, struct value *v)
@@ -98,40 +93,39 @@ static bool is_packet(const struct vtype *t)
 	return same;
 }
 
-static int check_skboutput(struct checker *c, struct node *n)
+static bool check_skboutput(struct checker *c, struct node *n)
 {
 	struct node *skb = node_nth(n, 1), *length = skb->next, *offset = length->next;
 	const enum probe_type t = program_probe(c->at);
 	int64_t skip = 0;
-	int rc = check_const_text(c, n, n->list);
 
-	if (rc == 0 && t != PT_FENTRY && t != PT_FEXIT && t != PT_RAWTRACEPOINT)
+	if (!check_const_text(c, n, n->list))
+		return false;
+	if (t != PT_FENTRY && t != PT_FEXIT && t != PT_RAWTRACEPOINT)
 		return check_fail(c, n,
 				  "skboutput() can only be used with 'fentry', 'fexit' and "
 				  "'rawtracepoint' probes: of others the kernel does not know that "
 				  "it is a packet");
-	if (rc == 0)
-		rc = check_number(c, n, length);
-	if (rc == 0)
-		rc = check_const_int(c, n, offset, &skip);
 	n->vtype = vtype_int(8, true);
-	if (rc < 0 || skb->vtype.kind == V_NONE)
-		return rc;
+	if (!check_number(c, n, length) || !check_const_int(c, n, offset, &skip))
+		return false;
+	if (skb->vtype.kind == V_NONE)
+		return true;
 	if (!is_packet(&skb->vtype))
 		return check_fail(c, skb, "skboutput() needs a pointer to a struct sk_buff here");
 	if (skip < 0 || skip > MOST_OF_PACKET)
 		return check_fail(c, offset, "an offset in a packet is 0 to %d", MOST_OF_PACKET);
 	if (!check_action(c, n, ACT_PACKET, NULL))
-		return -ENOMEM;
+		return false;
 	n->action->top = skip;
 	n->action->format = arena_strdup(&c->unit->arena, n->list->text);
-	return n->action->format ? check_helper(c, n, BPF_FUNC_skb_output) : -ENOMEM;
+	return n->action->format ? check_helper(c, n, BPF_FUNC_skb_output) : check_no_memory(c);
 }
 
 static uint32_t packet_ring(struct lower *l)
 {
 	const uint64_t asked = (uint64_t)l->unit->config.perf_rb_pages * 4096;
-	uint64_t size = (asked ? asked : PACKET_RING) * l->features->nr_cpus;
+	uint64_t size = (asked ? asked : PACKET_RING) * l->c->opt->nr_cpus;
 
 	if (size > 1u << 30)
 		size = 1u << 30;
@@ -169,15 +163,12 @@ static void lower_skboutput(struct lower *l, struct node *n, struct value *v)
  * The address of the symbol is an offset in the area of each CPU; the kernel has an array with the
  * addresses of the areas.
  */
-static int check_percpu(struct checker *c, struct node *n)
+static bool check_percpu(struct checker *c, struct node *n)
 {
 	struct node *cpu = node_nth(n, 1);
-	int rc = check_const_text(c, n, n->list);
 
-	if (rc == 0 && cpu)
-		rc = check_number(c, n, cpu);
-	if (rc < 0)
-		return rc;
+	if (!check_const_text(c, n, n->list) || (cpu && !check_number(c, n, cpu)))
+		return false;
 	n->num = (int64_t)c->env->ops->symbol(c->env, n->list->text);
 	n->list->num = (int64_t)c->env->ops->symbol(c->env, "__per_cpu_offset");
 	if (!n->num || !n->list->num)
@@ -186,7 +177,7 @@ static int check_percpu(struct checker *c, struct node *n)
 				  n->num ? "__per_cpu_offset" : n->list->text);
 	n->vtype = (struct vtype){.kind = V_POINTER, .size = 8, .space = SPACE_KERNEL};
 	n->vtype.c = (struct type){.kind = TYPE_INTEGER, .size = 8};
-	return 0;
+	return true;
 }
 
 static void lower_percpu(struct lower *l, struct node *n, struct value *v)
@@ -199,7 +190,7 @@ static void lower_percpu(struct lower *l, struct node *n, struct value *v)
 		cpu ? lower_number(l, cpu) : ir_call(l->f, BPF_FUNC_get_smp_processor_id, 0, NULL);
 
 	ir_set_const(l->f, r, 0);
-	ir_branch_const(l->f, IR_UGE, nr, l->features->nr_cpus, none);
+	ir_branch_const(l->f, IR_UGE, nr, l->c->opt->nr_cpus, none);
 	mem_read(l, word, 8, SPACE_KERNEL,
 		 ir_binary(l->f, IR_ADD, ir_const(l->f, n->list->num),
 			   ir_binary_const(l->f, IR_SHL, nr, 3)));
@@ -211,30 +202,26 @@ static void lower_percpu(struct lower *l, struct node *n, struct value *v)
 
 /* ---- container_of(pointer, struct x, field) ---- */
 
-static int check_container(struct checker *c, struct node *n)
+static bool check_container(struct checker *c, struct node *n)
 {
 	struct node *type = n->list->next, *field = type->next;
 	struct member m;
 	struct vtype t;
-	int rc = check_expr(c, n->list);
 
-	if (rc == 0)
-		rc = check_number(c, n, n->list);
-	if (rc < 0)
-		return rc;
+	if (!check_expr(c, n->list) || !check_number(c, n, n->list))
+		return false;
 	if (type->kind != N_TYPEOF)
 		return check_fail(c, type, "container_of() needs a type here: struct x");
 	if (field->kind != N_NAME)
 		return check_fail(c, field, "container_of() needs the name of a field here");
-	rc = check_type_name(c, type->type, &t);
-	if (rc < 0)
-		return rc;
+	if (!check_type_name(c, type->type, &t))
+		return false;
 	if (t.kind != V_STRUCT || !type_member(&t.c, field->name, strlen(field->name), &m))
 		return check_fail(c, field, "there is no field '%s'", field->name);
 	n->num = (int64_t)m.offset;
 	n->vtype = (struct vtype){.kind = V_POINTER, .size = 8, .c = t.c};
 	n->vtype.space = check_space_of(c, &n->list->vtype);
-	return 0;
+	return true;
 }
 
 static void lower_container(struct lower *l, struct node *n, struct value *v)
@@ -244,7 +231,7 @@ static void lower_container(struct lower *l, struct node *n, struct value *v)
 
 /* ---- is_err(pointer) ---- */
 
-static int check_is_err(struct checker *c, struct node *n)
+static bool check_is_err(struct checker *c, struct node *n)
 {
 	n->vtype = vtype_fixed(V_BOOL);
 	return check_number(c, n, n->list);
@@ -258,23 +245,22 @@ static void lower_is_err(struct lower *l, struct node *n, struct value *v)
 
 /* ---- kfunc_exist(), kfunc_allowed() ---- */
 
-static int check_kfunc(struct checker *c, struct node *n)
+static bool check_kfunc(struct checker *c, struct node *n)
 {
 	struct proto p = {0};
-	int rc = check_const_text(c, n, n->list);
 
-	if (rc < 0)
-		return rc;
+	if (!check_const_text(c, n, n->list))
+		return false;
 	n->vtype = vtype_fixed(V_BOOL);
 	n->is_const = true;
 	/* Scripts cannot call kfuncs, whatever the kernel allows. */
 	n->num = !n->builtin->what && c->env->ops->function(c->env, NULL, n->list->text, &p);
-	return 0;
+	return true;
 }
 
 /* ---- usermode ---- */
 
-static int check_usermode(struct checker *c, struct node *n)
+static bool check_usermode(struct checker *c, struct node *n)
 {
 	const enum probe_type t = program_probe(c->at);
 
@@ -285,12 +271,12 @@ static int check_usermode(struct checker *c, struct node *n)
 	n->is_const = t == PT_BEGIN || t == PT_END;
 	n->num = 1;
 	if (n->is_const)
-		return 0;
+		return true;
 	if (t != PT_PROFILE && t != PT_SOFTWARE && t != PT_HARDWARE && t != PT_KPROBE &&
 	    t != PT_KRETPROBE && t != PT_UPROBE && t != PT_URETPROBE && t != PT_USDT)
 		return check_fail(c, n, "usermode can not be used with '%s' probes",
 				  probe_type_name(t));
-	return 0;
+	return true;
 }
 
 /* The two lowest bits of CS are the privilege level. */

@@ -9,49 +9,46 @@
 
 #define MAX_LHIST 1000 /* buckets, as bpftrace allows */
 
-static int check_value(struct checker *c, struct node *n, enum vkind kind, uint32_t size)
+static bool check_value(struct checker *c, struct node *n, enum vkind kind, uint32_t size)
 {
 	struct node *v = n->list;
 
 	n->vtype = (struct vtype){.kind = kind, .size = size, .is_signed = true};
 	if (!v)
-		return 0;
+		return true;
 	n->vtype.is_signed = v->vtype.kind != V_INT || v->vtype.is_signed;
 	return check_number(c, n, v);
 }
 
-static int check_simple(struct checker *c, struct node *n)
+static bool check_simple(struct checker *c, struct node *n)
 {
 	const enum vkind kind = (enum vkind)n->builtin->what;
 
 	return check_value(c, n, kind, kind == V_COUNT || kind == V_SUM ? 8 : 16);
 }
 
-static int check_hist(struct checker *c, struct node *n)
+static bool check_hist(struct checker *c, struct node *n)
 {
 	struct node *bits = node_nth(n, 1);
-	int rc = check_value(c, n, V_HIST, 0);
 
-	if (rc == 0 && bits)
-		rc = check_const_int(c, n, bits, &n->vtype.param[0]);
-	if (rc < 0)
-		return rc;
+	if (!check_value(c, n, V_HIST, 0) ||
+	    (bits && !check_const_int(c, n, bits, &n->vtype.param[0])))
+		return false;
 	if (n->vtype.param[0] < 0 || n->vtype.param[0] > 5)
 		return check_fail(c, bits, "hist() takes 0 to 5 bits");
 	n->vtype.size = 8 * agg_hist_buckets((unsigned int)n->vtype.param[0]);
-	return 0;
+	return true;
 }
 
-static int check_lhist(struct checker *c, struct node *n)
+static bool check_lhist(struct checker *c, struct node *n)
 {
-	int64_t *p;
-	int rc = check_value(c, n, V_LHIST, 0);
+	int64_t *p = n->vtype.param;
 
-	p = n->vtype.param;
-	for (unsigned int i = 0; i < 3 && rc == 0; i++)
-		rc = check_const_int(c, n, node_nth(n, i + 1), &p[i]);
-	if (rc < 0)
-		return rc;
+	if (!check_value(c, n, V_LHIST, 0))
+		return false;
+	for (unsigned int i = 0; i < 3; i++)
+		if (!check_const_int(c, n, node_nth(n, i + 1), &p[i]))
+			return false;
 	if (p[2] <= 0)
 		return check_fail(c, node_nth(n, 3), "lhist() step must be >= 1 (%lld provided)",
 				  (long long)p[2]);
@@ -69,27 +66,23 @@ static int check_lhist(struct checker *c, struct node *n)
 	if (p[2] > p[1] - p[0])
 		return check_fail(c, n, "lhist() step is larger than the range");
 	n->vtype.size = 8 * agg_lhist_buckets(&n->vtype);
-	return 0;
+	return true;
 }
 
-static int check_tseries(struct checker *c, struct node *n)
+static bool check_tseries(struct checker *c, struct node *n)
 {
 	static const char *const kinds[] = {"", "avg", "max", "min", "sum"};
 	struct node *how = node_nth(n, 3);
-	int rc = check_value(c, n, V_TSERIES, 0);
+	const bool fine = check_value(c, n, V_TSERIES, 0);
 
 	if (c->unit->config.tseries == UNSTABLE_ERROR)
 		return check_fail(c, n, "tseries() is refused by the setting unstable_tseries");
 	if (c->unit->config.tseries == UNSTABLE_WARN && c->last)
 		source_warning(c->source, n->at, "tseries() may change in later versions");
-	if (rc == 0)
-		rc = check_const_int(c, n, node_nth(n, 1), &n->vtype.param[0]);
-	if (rc == 0)
-		rc = check_const_int(c, n, node_nth(n, 2), &n->vtype.param[1]);
-	if (rc == 0 && how)
-		rc = check_const_text(c, n, how);
-	if (rc < 0)
-		return rc;
+	if (!fine || !check_const_int(c, n, node_nth(n, 1), &n->vtype.param[0]) ||
+	    !check_const_int(c, n, node_nth(n, 2), &n->vtype.param[1]) ||
+	    (how && !check_const_text(c, n, how)))
+		return false;
 	if (n->vtype.param[0] <= 0)
 		return check_fail(c, n, "tseries() interval must be greater than 0");
 	if (n->vtype.param[1] < 1 || n->vtype.param[1] > MAX_LHIST)
@@ -100,7 +93,7 @@ static int check_tseries(struct checker *c, struct node *n)
 	if (how && !n->vtype.mode)
 		return check_fail(c, how, "tseries() aggregates by avg, max, min or sum");
 	n->vtype.size = 24 * (uint32_t)n->vtype.param[1];
-	return 0;
+	return true;
 }
 
 /* ---- updating ---- */
@@ -265,7 +258,7 @@ static void take_key(struct node *m)
  * delete(@x[k]), or delete(@x, k) in newer scripts; the same for has_key(). The first argument
  * becomes the entry.
  */
-static int check_entry(struct checker *c, struct node *n)
+static bool check_entry(struct checker *c, struct node *n)
 {
 	struct node *m = n->list, *key = m->next;
 
@@ -279,22 +272,21 @@ static int check_entry(struct checker *c, struct node *n)
 	return check_map(c, m);
 }
 
-static int check_delete(struct checker *c, struct node *n)
+static bool check_delete(struct checker *c, struct node *n)
 {
 	struct node *m = n->list;
-	int rc = check_entry(c, n);
 
-	if (rc < 0)
-		return rc;
+	if (!check_entry(c, n))
+		return false;
 	/* A map without keys is cleared. */
 	if (!m->has_keys) {
 		n->action = check_action(c, n, ACT_CLEAR, NULL);
 		if (!n->action)
-			return -ENOMEM;
+			return false;
 		n->action->map = m->map;
 	}
 	n->vtype = vtype_fixed(V_BOOL);
-	return 0;
+	return true;
 }
 
 static void lower_delete(struct lower *l, struct node *n, struct value *v)
@@ -321,27 +313,21 @@ static void lower_delete(struct lower *l, struct node *n, struct value *v)
 	set_number(v, r);
 }
 
-static int check_has_key(struct checker *c, struct node *n)
+static bool check_has_key(struct checker *c, struct node *n)
 {
-	int rc = check_entry(c, n);
-
-	if (rc == 0 && !n->list->has_keys)
-		return check_fail(c, n->list, "has_key() needs a map with keys");
 	n->vtype = vtype_fixed(V_BOOL);
-	return rc;
+	return check_entry(c, n) &&
+	       (n->list->has_keys || check_fail(c, n->list, "has_key() needs a map with keys"));
 }
 
 static void lower_has_key(struct lower *l, struct node *n, struct value *v)
 {
 	const ir_label none = ir_new_label(l->f);
 	const ir_reg r = ir_new(l->f);
-	const ir_reg key = lower_key(l, n->list);
+	const struct mem key = {lower_key(l, n->list), 0};
 
 	ir_set_const(l->f, r, 0);
-	ir_branch_const(
-		l->f, IR_EQ,
-		IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, n->list->map->number), key), 0,
-		none);
+	ir_branch_const(l->f, IR_EQ, map_lookup(l, n->list->map->number, key), 0, none);
 	ir_set_const(l->f, r, 1);
 	ir_place(l->f, none);
 	set_number(v, r);
@@ -355,7 +341,7 @@ static bool is_stack(const struct vtype *t)
 }
 
 /* A stored stack is a number; its depth is stored when the stack is read. */
-static int check_stored(struct checker *c, struct node *n)
+static bool check_stored(struct checker *c, struct node *n)
 {
 	if (c->opt->offline)
 		return check_fail(c, n->list, "len() of a stack cannot be had from a recording");
@@ -363,16 +349,15 @@ static int check_stored(struct checker *c, struct node *n)
 		return check_fail(c, n->list,
 				  "len() takes dw_ustack(), but not what was stored of it");
 	c->stores_depths = true;
-	return 0;
+	return true;
 }
 
-static int check_map_length(struct checker *c, struct node *n)
+static bool check_map_length(struct checker *c, struct node *n)
 {
 	struct node *m = n->list;
-	int rc = check_whole_map(c, m);
 
-	if (rc < 0)
-		return rc;
+	if (!check_whole_map(c, m))
+		return false;
 	if (m->map->flagged && is_stack(&m->map->value)) {
 		m->vtype = m->map->value;
 		return check_stored(c, n);
@@ -381,10 +366,10 @@ static int check_map_length(struct checker *c, struct node *n)
 		return check_fail(c, m,
 				  "call to len() expects a map with explicit keys "
 				  "(non-scalar map)");
-	if (!compile_has(&c->opt->features, COMPILE_FOR_EACH))
+	if (!compile_has(c->opt->features, FEATURE_FOR_EACH))
 		return check_fail(c, n,
 				  "this kernel has no bpf_for_each_map_elem(), which len() needs");
-	return 0;
+	return true;
 }
 
 static bool is_stack_itself(const struct node *n)
@@ -392,7 +377,7 @@ static bool is_stack_itself(const struct node *n)
 	return n->kind == N_NAME || n->kind == N_CALL;
 }
 
-static int check_len(struct checker *c, struct node *n)
+static bool check_len(struct checker *c, struct node *n)
 {
 	struct node *a = n->list;
 	const struct vtype *t = &a->vtype;
@@ -406,7 +391,7 @@ static int check_len(struct checker *c, struct node *n)
 	case V_ARRAY:
 		n->num = (int64_t)t->c.count;
 		n->is_const = true;
-		return 0;
+		return true;
 	case V_KSTACK:
 	case V_USTACK:
 		if (!is_stack_itself(a))
@@ -414,7 +399,7 @@ static int check_len(struct checker *c, struct node *n)
 		if (c->opt->offline)
 			return check_fail(c, a, "len() of a stack cannot be had from a recording");
 		c->at->reads_kernel = true;
-		return 0;
+		return true;
 	default:
 		return check_fail(c, a,
 				  "len() expects a map, a string, an array, kstack or ustack");
@@ -439,17 +424,19 @@ static ir_reg stack_length(struct lower *l, const struct vtype *t)
 }
 
 /* The number of a stack is only unique within its map. */
-static ir_reg depth_key(struct lower *l, ir_reg id, uint32_t stacks)
+static struct mem depth_key(struct lower *l, ir_reg id, uint32_t stacks)
 {
 	const struct mem key = mem_alloc(l, 8);
 
 	mem_store(l, key, 8, ir_binary_const(l->f, IR_OR, id, (int64_t)stacks << 16));
-	return mem_address(l, key);
+	return key;
 }
+
+#define DEPTHS 16384 /* as many as a map has stacks */
 
 static uint32_t depths(struct lower *l)
 {
-	return map_internal(l, &l->unit->depths, "depths", MAP_HASH, 8, LOWER_STACKS);
+	return map_internal(l, &l->unit->depths, "depths", MAP_HASH, 8, DEPTHS);
 }
 
 void lower_note_depth(struct lower *l, const struct vtype *t, ir_reg id, uint32_t stacks)
@@ -463,8 +450,7 @@ void lower_note_depth(struct lower *l, const struct vtype *t, ir_reg id, uint32_
 	value = mem_alloc(l, 8);
 	ir_branch_const(l->f, IR_SLT, id, 0, none);
 	mem_store(l, value, 8, stack_length(l, t));
-	IR_CALL(l->f, BPF_FUNC_map_update_elem, ir_map(l->f, depths(l)), depth_key(l, id, stacks),
-		mem_address(l, value), ir_const(l->f, BPF_ANY));
+	map_update(l, depths(l), depth_key(l, id, stacks), value, BPF_ANY);
 	ir_place(l->f, none);
 }
 
@@ -473,15 +459,15 @@ static ir_reg stored_length(struct lower *l, struct node *n)
 	const ir_label none = ir_new_label(l->f);
 	const ir_reg r = ir_new(l->f), p = ir_new(l->f);
 	struct value v = {0};
+	struct mem key;
 	ir_reg id;
 
 	lower_expr(l, n, &v);
 	id = v.reg ? v.reg : mem_load(l, v.mem, 8, false);
 	ir_set_const(l->f, r, 0);
 	ir_branch_const(l->f, IR_SLT, id, 0, none);
-	ir_set(l->f, p,
-	       IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, depths(l)),
-		       depth_key(l, id, lower_stacks(l, &n->vtype))));
+	key = depth_key(l, id, lower_stacks(l, &n->vtype, STACKS_OF_KERNEL));
+	ir_set(l->f, p, map_lookup(l, depths(l), key));
 	ir_branch_const(l->f, IR_EQ, p, 0, none);
 	ir_set(l->f, r, ir_load(l->f, p, 0, 8, false));
 	ir_place(l->f, none);
@@ -504,10 +490,9 @@ static void lower_len(struct lower *l, struct node *n, struct value *v)
 
 /* ---- find(@map, key, $value) ---- */
 
-static int check_find(struct checker *c, struct node *n)
+static bool check_find(struct checker *c, struct node *n)
 {
 	struct node *m = n->list, *to;
-	int rc;
 
 	/* In the first round the key becomes part of the map node. */
 	if (m->kind != N_MAP)
@@ -517,17 +502,15 @@ static int check_find(struct checker *c, struct node *n)
 	to = m->next;
 	if (!to || to->next || to->kind != N_VAR)
 		return check_fail(c, n, "find() needs a map, a key, and a variable for the value");
-	rc = check_map(c, m);
 	n->vtype = vtype_fixed(V_BOOL);
-	if (rc < 0 || m->map->value.kind == V_NONE)
-		return rc;
+	if (!check_map(c, m))
+		return false;
+	if (m->map->value.kind == V_NONE)
+		return true;
 	if (vtype_is_aggregation(&m->map->value))
 		return check_fail(c, m, "find() cannot take the value of an aggregation");
-	rc = vtype_widen(c, &to->var->type, &m->map->value);
-	if (rc < 0)
-		return check_mismatch(c, to->at, to->name, &to->var->type, &m->map->value);
-	c->changed |= rc > 0;
-	return 0;
+	return check_widen(c, &to->var->type, &m->map->value) ||
+	       check_mismatch(c, to->at, to->name, &to->var->type, &m->map->value);
 }
 
 static void lower_find(struct lower *l, struct node *n, struct value *v)
@@ -535,10 +518,11 @@ static void lower_find(struct lower *l, struct node *n, struct value *v)
 	const struct map_def *m = n->list->map;
 	struct value found = {.type = m->value};
 	const ir_label none = ir_new_label(l->f);
-	const ir_reg r = ir_new(l->f), p = ir_new(l->f), key = lower_key(l, n->list);
+	const ir_reg r = ir_new(l->f), p = ir_new(l->f);
+	const struct mem key = {lower_key(l, n->list), 0};
 
 	ir_set_const(l->f, r, 0);
-	ir_set(l->f, p, IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, m->number), key));
+	ir_set(l->f, p, map_lookup(l, m->number, key));
 	ir_branch_const(l->f, IR_EQ, p, 0, none);
 	found.type.space = vtype_is_number(&m->value) ? m->value.space : SPACE_OWN;
 	value_at(l, &found, (struct mem){p, 0});
@@ -569,17 +553,15 @@ static const char *kind_name(const struct vtype *t)
 	return names[t->kind] ? names[t->kind] : "other";
 }
 
-static int check_typeinfo(struct checker *c, struct node *n)
+static bool check_typeinfo(struct checker *c, struct node *n)
 {
 	static const char *const names[] = {"btf_id", "base_type", "full_type"};
 	const struct vtype types[] = {vtype_int(8, false), vtype_string(KIND_SIZE),
 				      vtype_string(NAME_SIZE)};
 	struct node *a = n->list;
-	int rc = a->kind == N_TYPEOF ? check_type_name(c, a->type, &a->vtype) : check_expr(c, a);
 
-	if (rc < 0)
-		return rc;
-	return vtype_tuple(&n->vtype, types, names, 3, c->arena) ? 0 : -ENOMEM;
+	return (a->kind == N_TYPEOF ? check_type_name(c, a->type, &a->vtype) : check_expr(c, a)) &&
+	       (vtype_tuple(&n->vtype, types, names, 3, c->arena) || check_no_memory(c));
 }
 
 static void lower_typeinfo(struct lower *l, struct node *n, struct value *v)

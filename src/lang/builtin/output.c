@@ -31,13 +31,13 @@ static struct vtype sent_type(const struct node *n)
 }
 
 /* Small values first, so that the unused bytes of a long string at the end need not be sent. */
-static int lay_out(struct checker *c, struct action *a, struct node *args)
+static bool lay_out(struct checker *c, struct action *a, struct node *args)
 {
 	struct velem *elems = arena_array(&c->unit->arena, a->nr_args + 1, sizeof(*elems));
 	uint32_t offset = 0;
 
 	if (!elems)
-		return -ENOMEM;
+		return check_no_memory(c);
 	for (int big = 0; big < 2; big++) {
 		uint32_t i = 0;
 
@@ -51,7 +51,7 @@ static int lay_out(struct checker *c, struct action *a, struct node *args)
 				t.space = SPACE_OWN;
 			copy = arena_alloc(&c->unit->arena, sizeof(*copy));
 			if (!copy)
-				return -ENOMEM;
+				return check_no_memory(c);
 			*copy = t;
 			offset = (offset + align - 1) / align * align;
 			elems[i] = (struct velem){NULL, copy, offset};
@@ -64,7 +64,7 @@ static int lay_out(struct checker *c, struct action *a, struct node *args)
 	for (uint32_t i = 0; i < a->nr_args; i++)
 		if (elems[i].type->size > BIG && elems[i].offset + elems[i].type->size == offset)
 			a->size = offset;
-	return 0;
+	return true;
 }
 
 struct action *check_action(struct checker *c, struct node *n, enum action_kind kind,
@@ -72,24 +72,26 @@ struct action *check_action(struct checker *c, struct node *n, enum action_kind 
 {
 	struct action *a = n->action ? n->action : unit_add_action(c->unit, kind);
 
-	if (!a)
+	if (!a) {
+		check_no_memory(c);
 		return NULL;
+	}
 	n->action = a;
 	a->kind = kind;
 	a->at = n->at;
 	a->nr_args = node_count(args);
-	return lay_out(c, a, args) < 0 ? NULL : a;
+	return lay_out(c, a, args) ? a : NULL;
 }
 
-static int with_format(struct checker *c, struct node *n, enum action_kind kind, const char *format,
-		       size_t len, struct node *args)
+static bool with_format(struct checker *c, struct node *n, enum action_kind kind,
+			const char *format, size_t len, struct node *args)
 {
 	struct action *a = check_action(c, n, kind, args);
 
 	if (!a)
-		return -ENOMEM;
+		return false;
 	a->format = arena_strndup(&c->unit->arena, format, len);
-	return a->format ? 0 : -ENOMEM;
+	return a->format || check_no_memory(c);
 }
 
 /* ---- printf() and the like ---- */
@@ -99,18 +101,17 @@ static bool shows_as_number(const struct vtype *t)
 	return vtype_is_number(t) || vtype_is_aggregation(t);
 }
 
-static int wrong_argument(struct checker *c, const struct node *n, const struct node *arg,
-			  char spec)
+static bool wrong_argument(struct checker *c, const struct node *n, const struct node *arg,
+			   char spec)
 {
 	struct buf name;
-	int rc;
 
 	buf_init(&name, 256);
 	vtype_name(&arg->vtype, &name);
-	rc = check_fail(c, arg, "%s: %%%c specifier expects a value of another type (%s supplied)",
-			n->name, spec, buf_str(&name));
+	check_fail(c, arg, "%s: %%%c specifier expects a value of another type (%s supplied)",
+		   n->name, spec, buf_str(&name));
 	buf_free(&name);
-	return rc;
+	return false;
 }
 
 /* Parses a conversion after its '%': a pointer to its letter, NULL if it is wrong. */
@@ -127,7 +128,7 @@ static const char *conversion(const char *f)
 }
 
 /* %s shows any value, as print() does. */
-static int check_format(struct checker *c, struct node *n, const char *f, struct node *args)
+static bool check_format(struct checker *c, struct node *n, const char *f, struct node *args)
 {
 	struct node *arg = args;
 	unsigned int wanted = 0;
@@ -165,21 +166,19 @@ static int check_format(struct checker *c, struct node *n, const char *f, struct
 		return check_fail(
 			c, n, "%s: Too many arguments for format string (%u supplied, %u expected)",
 			n->name, node_count(args), wanted);
-	return 0;
+	return true;
 }
 
-static int check_printf(struct checker *c, struct node *n)
+static bool check_printf(struct checker *c, struct node *n)
 {
-	int rc = check_const_text(c, n, n->list);
-
-	for (struct node *a = n->list->next; a && rc == 0; a = a->next)
+	if (!check_const_text(c, n, n->list))
+		return false;
+	for (struct node *a = n->list->next; a; a = a->next)
 		if (a->vtype.kind == V_NONE)
-			return c->last ? check_fail(c, a, "this has no value") : 0;
-	if (rc == 0)
-		rc = check_format(c, n, n->list->text, n->list->next);
-	return rc < 0 ? rc
-		      : with_format(c, n, (enum action_kind)n->builtin->what, n->list->text,
-				    n->list->len, n->list->next);
+			return check_unknown(c, a);
+	return check_format(c, n, n->list->text, n->list->next) &&
+	       with_format(c, n, (enum action_kind)n->builtin->what, n->list->text, n->list->len,
+			   n->list->next);
 }
 
 /* Requests whose arguments are those of the call, or that have none. */
@@ -193,42 +192,36 @@ static void lower_printf(struct lower *l, struct node *n, struct value *v)
 	lower_action(l, n->action, n->list->next);
 }
 
-static int check_time(struct checker *c, struct node *n)
+static bool check_time(struct checker *c, struct node *n)
 {
 	static const char usual[] = "%H:%M:%S\n";
-	int rc = n->list ? check_const_text(c, n, n->list) : 0;
 
-	if (rc < 0)
-		return rc;
-	return n->list ? with_format(c, n, ACT_TIME, n->list->text, n->list->len, NULL)
-		       : with_format(c, n, ACT_TIME, usual, sizeof(usual) - 1, NULL);
+	if (!n->list)
+		return with_format(c, n, ACT_TIME, usual, sizeof(usual) - 1, NULL);
+	return check_const_text(c, n, n->list) &&
+	       with_format(c, n, ACT_TIME, n->list->text, n->list->len, NULL);
 }
 
 /* ---- maps ---- */
 
-static int check_map_request(struct checker *c, struct node *n)
+static bool check_map_request(struct checker *c, struct node *n)
 {
 	struct node *m = n->list;
 	const bool print = n->builtin->what == ACT_PRINT_MAP;
-	int rc;
 
 	if (m->kind != N_MAP || m->has_keys)
 		return check_fail(c, m, "%s() needs a map here", n->name);
-	rc = check_whole_map(c, m);
-	if (rc < 0)
-		return rc;
-	if (!check_action(c, n, (enum action_kind)n->builtin->what, NULL))
-		return -ENOMEM;
+	if (!check_whole_map(c, m) || !check_action(c, n, (enum action_kind)n->builtin->what, NULL))
+		return false;
 	n->action->map = m->map;
-	if (print && m->next)
-		rc = check_const_int(c, n, m->next, &n->action->top);
-	if (rc == 0 && print && m->next && m->next->next)
-		rc = check_const_int(c, n, m->next->next, &n->action->div);
-	return rc;
+	if (!print || !m->next)
+		return true;
+	return check_const_int(c, n, m->next, &n->action->top) &&
+	       (!m->next->next || check_const_int(c, n, m->next->next, &n->action->div));
 }
 
 /* print(@x[1]) also shows the key; of other values only the value is shown. */
-static int check_print(struct checker *c, struct node *n)
+static bool check_print(struct checker *c, struct node *n)
 {
 	struct node *v = n->list;
 
@@ -237,20 +230,17 @@ static int check_print(struct checker *c, struct node *n)
 	if (v->next)
 		return check_fail(c, v->next, "only maps can be printed with a number of entries");
 	if (v->vtype.kind == V_NONE)
-		return c->last ? check_fail(c, v, "this has no value") : 0;
-	return check_action(c, n, ACT_PRINT, v) ? 0 : -ENOMEM;
+		return check_unknown(c, v);
+	return check_action(c, n, ACT_PRINT, v) != NULL;
 }
 
 /* ---- exit() ---- */
 
 /* exit(status) and unwatch(address) */
-static int check_number_request(struct checker *c, struct node *n)
+static bool check_number_request(struct checker *c, struct node *n)
 {
-	int rc = n->list ? check_number(c, n, n->list) : 0;
-
-	if (rc < 0)
-		return rc;
-	return check_action(c, n, (enum action_kind)n->builtin->what, n->list) ? 0 : -ENOMEM;
+	return (!n->list || check_number(c, n, n->list)) &&
+	       check_action(c, n, (enum action_kind)n->builtin->what, n->list);
 }
 
 /* The rest of the body does not run. */
@@ -285,40 +275,40 @@ static const char *kernel_conversion(const char *f)
 	return *f && strchr("diuxXsp", *f) ? f : NULL;
 }
 
-static int check_conversion(struct checker *c, struct node *n, char letter, const struct node *arg)
+static bool check_conversion(struct checker *c, struct node *n, char letter, const struct node *arg)
 {
 	if (!arg)
 		return check_fail(c, n, "debugf: there are fewer arguments than conversions");
 	if (arg->vtype.kind == V_NONE)
-		return c->last ? check_fail(c, arg, "this has no value") : 0;
+		return check_unknown(c, arg);
 	if (letter == 's' ? arg->vtype.kind == V_STRING : vtype_is_number(&arg->vtype))
-		return 0;
+		return true;
 	return check_fail(c, arg, "debugf: %%%c cannot show this", letter);
 }
 
-static int check_debugf(struct checker *c, struct node *n)
+static bool check_debugf(struct checker *c, struct node *n)
 {
 	const struct node *arg = n->list->next;
-	int rc = check_const_text(c, n, n->list);
 	const char *f = n->list->text;
 
-	if (rc == 0 && node_count(arg) > DEBUGF_ARGS)
+	c->unit->debugs = true;
+	if (!check_const_text(c, n, n->list))
+		return false;
+	if (node_count(arg) > DEBUGF_ARGS)
 		return check_fail(c, n, "debugf() takes up to %d values", DEBUGF_ARGS);
-	while (rc == 0 && (f = strchr(f, '%'))) {
+	while ((f = strchr(f, '%'))) {
 		const char *letter = f[1] == '%' ? f + 1 : kernel_conversion(f + 1);
 
 		if (!letter)
 			return check_fail(c, n, "debugf: the kernel does not know '%.4s'", f);
 		if (*letter != '%') {
-			rc = check_conversion(c, n, *letter, arg);
-			arg = arg ? arg->next : NULL;
+			if (!check_conversion(c, n, *letter, arg))
+				return false;
+			arg = arg->next;
 		}
 		f = letter + 1;
 	}
-	if (rc == 0 && arg)
-		rc = check_fail(c, arg, "debugf: there are more arguments than conversions");
-	c->unit->debugs = true;
-	return rc;
+	return !arg || check_fail(c, arg, "debugf: there are more arguments than conversions");
 }
 
 /* A number, or the address of a string. */
@@ -350,7 +340,7 @@ static void lower_debugf(struct lower *l, struct node *n, struct value *v)
 
 #define LAST_SIGNAL 64
 
-static int wrong_probe(struct checker *c, const struct node *n)
+static bool wrong_probe(struct checker *c, const struct node *n)
 {
 	return check_fail(c, n, "%s() can not be used with '%s' probes", n->name,
 			  probe_type_name(program_probe(c->at)));
@@ -376,26 +366,26 @@ static int64_t signal_number(const char *name)
 	return -1;
 }
 
-static int check_signal(struct checker *c, struct node *n)
+static bool check_signal(struct checker *c, struct node *n)
 {
 	struct node *s = n->list;
-	int rc = 0;
 
 	if (program_probe(c->at) <= PT_INTERVAL || program_probe(c->at) == PT_ITER)
 		return wrong_probe(c, n);
 	n->num = s->num;
 	if (s->vtype.kind == V_STRING) {
-		rc = check_const_text(c, n, s);
-		n->num = rc == 0 ? signal_number(s->text) : 0;
+		if (!check_const_text(c, n, s))
+			return false;
+		n->num = signal_number(s->text);
 		if (n->num < 0)
 			return check_fail(c, s, "%s is not a valid signal", s->text);
-	} else {
-		rc = check_number(c, n, s);
+	} else if (!check_number(c, n, s)) {
+		return false;
 	}
-	if (rc == 0 && s->is_const && (n->num < 1 || n->num > LAST_SIGNAL))
+	if (s->is_const && (n->num < 1 || n->num > LAST_SIGNAL))
 		return check_fail(c, s, "%lld is not a valid signal, allowed range: [1,%d]",
 				  (long long)n->num, LAST_SIGNAL);
-	return rc < 0 ? rc : check_helper(c, n, n->builtin->what);
+	return check_helper(c, n, n->builtin->what);
 }
 
 static void lower_signal(struct lower *l, struct node *n, struct value *v)
@@ -407,13 +397,11 @@ static void lower_signal(struct lower *l, struct node *n, struct value *v)
 
 /* ---- override(rc) ---- */
 
-static int check_override(struct checker *c, struct node *n)
+static bool check_override(struct checker *c, struct node *n)
 {
-	int rc = check_number(c, n, n->list);
-
-	if (rc == 0 && program_probe(c->at) != PT_KPROBE)
-		return wrong_probe(c, n);
-	return rc < 0 ? rc : check_helper(c, n, BPF_FUNC_override_return);
+	return check_number(c, n, n->list) &&
+	       (program_probe(c->at) == PT_KPROBE || wrong_probe(c, n)) &&
+	       check_helper(c, n, BPF_FUNC_override_return);
 }
 
 static void lower_override(struct lower *l, struct node *n, struct value *v)
@@ -425,16 +413,15 @@ static void lower_override(struct lower *l, struct node *n, struct value *v)
 
 /* ---- write_user(to, from, length) ---- */
 
-static int check_write_user(struct checker *c, struct node *n)
+static bool check_write_user(struct checker *c, struct node *n)
 {
 	struct node *from = n->list->next, *len = from->next;
-	int rc = check_number(c, n, n->list);
 
-	if (rc == 0)
-		rc = check_number(c, n, len);
 	n->vtype = vtype_fixed(V_BOOL);
-	if (rc < 0 || from->vtype.kind == V_NONE)
-		return rc;
+	if (!check_number(c, n, n->list) || !check_number(c, n, len))
+		return false;
+	if (from->vtype.kind == V_NONE)
+		return true;
 	if (program_probe(c->at) <= PT_INTERVAL)
 		return wrong_probe(c, n);
 	if (vtype_is_aggregation(&from->vtype))
@@ -490,21 +477,22 @@ static void lower_write_user(struct lower *l, struct node *n, struct value *v)
 
 /* ---- assert(condition, message) ---- */
 
-static int check_assert(struct checker *c, struct node *n)
+static bool check_assert(struct checker *c, struct node *n)
 {
 	struct node *text = n->list->next;
 	struct action *a;
-	int rc = check_number(c, n, n->list);
 
-	if (rc < 0 || text->vtype.kind == V_NONE)
-		return rc;
+	if (!check_number(c, n, n->list))
+		return false;
+	if (text->vtype.kind == V_NONE)
+		return true;
 	if (text->vtype.kind != V_STRING)
 		return check_fail(c, text, "assert() needs a string as message");
 	a = check_action(c, n, ACT_ASSERT, text);
 	if (!a)
-		return -ENOMEM;
+		return false;
 	a->format = "assert failed: %s";
-	return 0;
+	return true;
 }
 
 static void lower_assert(struct lower *l, struct node *n, struct value *v)

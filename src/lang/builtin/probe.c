@@ -44,31 +44,31 @@ static ir_reg cut_to_type(struct lower *l, const struct vtype *t, ir_reg r)
 /* ---- args ---- */
 
 /* All parameters of a function as a record; a value that does not fit a register is its address. */
-static int all_parameters(struct checker *c, struct vtype *t)
+static bool all_parameters(struct checker *c, struct vtype *t)
 {
 	const struct proto *p = &c->at->proto;
 	struct vtype *types = arena_array(c->arena, p->n + 1, sizeof(*types));
 	const char **names = arena_array(c->arena, p->n + 1, sizeof(*names));
 
 	if (!types || !names)
-		return -ENOMEM;
+		return check_no_memory(c);
 	for (size_t i = 0; i < p->n; i++) {
 		types[i] = vtype_of_c(&p->at[i].type, check_space(c));
 		if (!vtype_is_number(&types[i]))
 			types[i] = vtype_int(8, false);
 		names[i] = p->at[i].name;
 	}
-	return vtype_tuple(t, types, names, (uint32_t)p->n, c->arena) ? 0 : -ENOMEM;
+	return vtype_tuple(t, types, names, (uint32_t)p->n, c->arena) || check_no_memory(c);
 }
 
-static int check_args(struct checker *c, struct node *n)
+static bool check_args(struct checker *c, struct node *n)
 {
 	if (c->at->has_fields) {
 		n->vtype = (struct vtype){.kind = V_STRUCT,
 					  .size = (uint32_t)c->at->fields.size,
 					  .space = SPACE_CTX,
 					  .c = c->at->fields};
-		return 0;
+		return true;
 	}
 	if (c->at->has_proto)
 		return all_parameters(c, &n->vtype);
@@ -214,7 +214,7 @@ static ir_reg usdt_argument(struct lower *l, const struct usdt_place *p)
 }
 
 /* Checks argument i of a USDT probe; reports if there is none. */
-static int check_usdt(struct checker *c, struct node *n)
+static bool check_usdt(struct checker *c, struct node *n)
 {
 	const struct probe_target *t = program_target(c->at);
 	const size_t i = (size_t)n->builtin->what;
@@ -224,7 +224,7 @@ static int check_usdt(struct checker *c, struct node *n)
 		struct usdt_places *places = arena_alloc(c->arena, sizeof(*places));
 
 		if (!places)
-			return -ENOMEM;
+			return check_no_memory(c);
 		if (usdt_places(t, c->arena, places, &err) < 0)
 			return check_fail(c, n, "%s", err.text);
 		c->at->usdt = places;
@@ -234,12 +234,12 @@ static int check_usdt(struct checker *c, struct node *n)
 				  c->at->usdt->n, c->at->usdt->n == 1 ? "" : "s", n->name);
 	if (c->at->usdt->at[i].where == USDT_NOWHERE)
 		return check_fail(c, n, "%s of %s: %s", n->name, t->name, c->at->usdt->at[i].why);
-	return 0;
+	return true;
 }
 
-static int check_arg(struct checker *c, struct node *n)
+static bool check_arg(struct checker *c, struct node *n)
 {
-	int rc = 0;
+	bool fine = true;
 
 	n->vtype = vtype_int(8, true);
 	switch (program_probe(c->at)) {
@@ -248,7 +248,7 @@ static int check_arg(struct checker *c, struct node *n)
 	case PT_RAWTRACEPOINT:
 	case PT_FENTRY:
 	case PT_FEXIT: break;
-	case PT_USDT: rc = check_usdt(c, n); break;
+	case PT_USDT: fine = check_usdt(c, n); break;
 	default:
 		return check_fail(
 			c, n,
@@ -258,7 +258,7 @@ static int check_arg(struct checker *c, struct node *n)
 	}
 	if (c->opt->offline)
 		return check_fail(c, n, "%s cannot be had from a recording: use args", n->name);
-	return rc;
+	return fine;
 }
 
 static void lower_arg(struct lower *l, struct node *n, struct value *v)
@@ -280,7 +280,7 @@ static void lower_sarg(struct lower *l, struct node *n, struct value *v)
 	set_number(v, stack_word(l, (unsigned int)n->builtin->what));
 }
 
-static int check_retval(struct checker *c, struct node *n)
+static bool check_retval(struct checker *c, struct node *n)
 {
 	const enum probe_type t = program_probe(c->at);
 
@@ -294,7 +294,7 @@ static int check_retval(struct checker *c, struct node *n)
 		n->vtype = vtype_of_c(&c->at->proto.ret, SPACE_KERNEL);
 	if (n->vtype.kind != V_INT && n->vtype.kind != V_POINTER && n->vtype.kind != V_BOOL)
 		n->vtype = vtype_int(8, true);
-	return 0;
+	return true;
 }
 
 /*
@@ -422,13 +422,12 @@ static void lower_args(struct lower *l, struct node *n, struct value *v)
 	set_memory(v, m);
 }
 
-static int check_reg(struct checker *c, struct node *n)
+static bool check_reg(struct checker *c, struct node *n)
 {
 	const enum probe_type t = program_probe(c->at);
-	int rc = check_const_text(c, n, n->list);
 
-	if (rc < 0)
-		return rc;
+	if (!check_const_text(c, n, n->list))
+		return false;
 	if (t != PT_KPROBE && t != PT_KRETPROBE && t != PT_UPROBE && t != PT_URETPROBE &&
 	    t != PT_USDT && t != PT_PROFILE && t != PT_SOFTWARE && t != PT_HARDWARE &&
 	    t != PT_WATCHPOINT)
@@ -438,7 +437,7 @@ static int check_reg(struct checker *c, struct node *n)
 		return check_fail(c, n->list, "'%s' is not a register of this machine",
 				  n->list->text);
 	n->vtype = vtype_int(8, false);
-	return 0;
+	return true;
 }
 
 static void lower_reg(struct lower *l, struct node *n, struct value *v)
@@ -466,7 +465,7 @@ static bool is_shared(const struct program *p)
 	return p->syscalls.at || p->targets.n > 1;
 }
 
-static int check_named(struct checker *c, struct node *n)
+static bool check_named(struct checker *c, struct node *n)
 {
 	const struct probe_target *t = program_target(c->at);
 	const char *text = "";
@@ -480,7 +479,7 @@ static int check_named(struct checker *c, struct node *n)
 	n->num = check_string_number(c, text ? text : "");
 	n->is_const = n->builtin->what == 2 || !is_shared(c->at) ||
 		      (c->at->syscalls.at && n->builtin->what != 0);
-	return n->num < 0 ? -ENOMEM : 0;
+	return n->num >= 0 || check_no_memory(c);
 }
 
 static bool is_in_kernel(enum probe_type t)
@@ -525,7 +524,7 @@ static void lower_named(struct lower *l, struct node *n, struct value *v)
 					    : ir_unary(l->f, IR_ZEXT, cookie, 4));
 }
 
-static int check_func(struct checker *c, struct node *n)
+static bool check_func(struct checker *c, struct node *n)
 {
 	const enum probe_type t = program_probe(c->at);
 
@@ -536,7 +535,7 @@ static int check_func(struct checker *c, struct node *n)
 	return check_named(c, n);
 }
 
-static int check_ctx(struct checker *c, struct node *n)
+static bool check_ctx(struct checker *c, struct node *n)
 {
 	n->vtype = (struct vtype){.kind = V_POINTER, .size = 8, .space = SPACE_KERNEL};
 	n->vtype.c.kind = TYPE_VOID;
@@ -546,7 +545,7 @@ static int check_ctx(struct checker *c, struct node *n)
 		snprintf(name, sizeof(name), "struct bpf_iter__%s", program_target(c->at)->event);
 		c->env->ops->type(c->env, name, &n->vtype.c);
 	}
-	return 0;
+	return true;
 }
 
 static void lower_ctx_value(struct lower *l, struct node *n, struct value *v)

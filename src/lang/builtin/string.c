@@ -37,12 +37,12 @@ static void spell_name(struct checker *c, struct node *n)
 	n->vtype = vtype_string((uint32_t)n->len + 1);
 }
 
-int check_text(struct checker *c, const struct node *n, struct node *arg)
+bool check_text(struct checker *c, const struct node *n, struct node *arg)
 {
 	const struct vtype *t = &arg->vtype;
 
 	if (t->kind == V_NONE)
-		return 0;
+		return true;
 	spell_name(c, arg);
 	if (t->kind == V_PROBE)
 		return check_fail(c, arg,
@@ -57,7 +57,7 @@ int check_text(struct checker *c, const struct node *n, struct node *arg)
 		return check_fail(c, arg, "%s() of an address cannot be had from a recording",
 				  n->name);
 	c->at->reads_kernel |= t->kind == V_POINTER && t->space == SPACE_KERNEL;
-	return 0;
+	return true;
 }
 
 void lower_text(struct lower *l, struct node *n, struct value *v)
@@ -115,7 +115,7 @@ uint32_t text_capacity(uint32_t size)
 
 /* ---- strlen(), strcap() ---- */
 
-static int check_strlen(struct checker *c, struct node *n)
+static bool check_strlen(struct checker *c, struct node *n)
 {
 	n->vtype = vtype_int(8, false);
 	if (n->list->is_const && n->list->vtype.kind == V_STRING) {
@@ -134,7 +134,7 @@ static void lower_strlen(struct lower *l, struct node *n, struct value *v)
 }
 
 /* The capacity; for a pointer, the length of the string. */
-static int check_strcap(struct checker *c, struct node *n)
+static bool check_strcap(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->list->vtype;
 
@@ -144,17 +144,17 @@ static int check_strcap(struct checker *c, struct node *n)
 	return check_text(c, n, n->list);
 }
 
-static int check_first_text(struct checker *c, struct node *n)
+static bool check_first_text(struct checker *c, struct node *n)
 {
 	return check_text(c, n, n->list);
 }
 
-static int check_default_length(struct checker *c, struct node *n)
+static bool check_default_length(struct checker *c, struct node *n)
 {
 	n->vtype = vtype_int(8, false);
 	n->num = c->unit->config.max_strlen;
 	n->is_const = true;
-	return 0;
+	return true;
 }
 
 /* ---- str_concat() ---- */
@@ -168,20 +168,19 @@ static uint32_t text_size(const struct checker *c, const struct vtype *t)
  * The size is a power of two: a variable that grows again and again reaches the limit in few rounds
  * of checking.
  */
-static int check_concat(struct checker *c, struct node *n)
+static bool check_concat(struct checker *c, struct node *n)
 {
 	struct node *a = n->list, *b = a->next;
 	const uint32_t most = c->unit->config.max_strlen;
 	uint32_t size;
-	int rc = check_text(c, n, a);
 
-	if (rc == 0)
-		rc = check_text(c, n, b);
-	if (rc < 0 || a->vtype.kind == V_NONE || b->vtype.kind == V_NONE)
-		return rc;
+	if (!check_text(c, n, a) || !check_text(c, n, b))
+		return false;
+	if (a->vtype.kind == V_NONE || b->vtype.kind == V_NONE)
+		return true;
 	size = text_capacity(text_size(c, &a->vtype) + text_size(c, &b->vtype) - 1);
 	n->vtype = vtype_string(size < most ? size : most);
-	return 0;
+	return true;
 }
 
 static void lower_concat(struct lower *l, struct node *n, struct value *v)
@@ -360,12 +359,10 @@ static ir_reg find_text(struct lower *l, struct node *n)
 	return ir_load(l->f, lower_scratch(l), s.at + 8, 8, false);
 }
 
-static int check_find(struct checker *c, struct node *n)
+static bool check_find(struct checker *c, struct node *n)
 {
-	int rc = check_text(c, n, n->list);
-
 	n->vtype = n->builtin->what ? vtype_fixed(V_BOOL) : vtype_int(8, true);
-	return rc < 0 ? rc : check_text(c, n, n->list->next);
+	return check_text(c, n, n->list) && check_text(c, n, n->list->next);
 }
 
 static void lower_find(struct lower *l, struct node *n, struct value *v)
@@ -377,23 +374,19 @@ static void lower_find(struct lower *l, struct node *n, struct value *v)
 
 /* ---- strncmp(), memcmp() ---- */
 
-static int check_length(struct checker *c, struct node *n, struct node *len)
+static bool check_length(struct checker *c, struct node *n, struct node *len)
 {
-	int rc = check_number(c, n, len);
-
-	if (rc == 0 && len->is_const && len->num < 0)
-		return check_fail(c, len, "%s() needs a length that is not negative", n->name);
-	return rc;
+	if (!check_number(c, n, len))
+		return false;
+	return !len->is_const || len->num >= 0 ||
+	       check_fail(c, len, "%s() needs a length that is not negative", n->name);
 }
 
-static int check_strncmp(struct checker *c, struct node *n)
+static bool check_strncmp(struct checker *c, struct node *n)
 {
-	int rc = check_text(c, n, n->list);
-
-	if (rc == 0)
-		rc = check_text(c, n, n->list->next);
 	n->vtype = vtype_int(8, true);
-	return rc < 0 ? rc : check_length(c, n, node_nth(n, 2));
+	return check_text(c, n, n->list) && check_text(c, n, n->list->next) &&
+	       check_length(c, n, node_nth(n, 2));
 }
 
 /* The number of bytes to compare, as far as it is known. */
@@ -451,7 +444,7 @@ static void lower_strncmp(struct lower *l, struct node *n, struct value *v)
 	set_number(v, r);
 }
 
-static int check_memcmp(struct checker *c, struct node *n)
+static bool check_memcmp(struct checker *c, struct node *n)
 {
 	for (struct node *a = n->list; a->next; a = a->next) {
 		if (vtype_is_aggregation(&a->vtype))

@@ -17,37 +17,20 @@
  * STACK_MADE; the kernel's are far below.
  */
 
-#define MORE_STACKS 4096
-#define ROUND	    64 /* bytes */
-#define SEED	    0x51ed270b27b4f3cfll
-#define FACTOR	    0x2545f4914f6cdd1dll
+#define ROUND  64 /* bytes */
+#define SEED   0x51ed270b27b4f3cfll
+#define FACTOR 0x2545f4914f6cdd1dll
 
-static uint32_t frame_size(const struct vtype *t)
+uint32_t lower_stacks(struct lower *l, const struct vtype *t, enum unit_stacks which)
 {
-	return unit_has_build_ids(t) ? sizeof(struct bpf_stack_build_id) : 8;
-}
+	const struct map_def like = unit_stack_map(t, which);
+	int slot = unit_find_map(l->unit, &like);
+	const uint32_t map =
+		map_internal(l, &slot, like.name, like.kind, like.value_size, like.entries);
 
-uint32_t lower_stacks(struct lower *l, const struct vtype *t)
-{
-	int slot = -1;
-
-	for (size_t i = 0; i < l->unit->maps.n; i++)
-		if (unit_holds_stacks(l->unit->maps.at[i], t))
-			return (uint32_t)i;
-	return map_internal(l, &slot, "stacks",
-			    unit_has_build_ids(t) ? MAP_BUILD_IDS : MAP_STACK_TRACE,
-			    t->depth * frame_size(t), LOWER_STACKS);
-}
-
-static uint32_t more_stacks(struct lower *l, const struct vtype *t)
-{
-	int slot = -1;
-
-	for (size_t i = 0; i < l->unit->maps.n; i++)
-		if (unit_holds_more_stacks(l->unit->maps.at[i], t))
-			return (uint32_t)i;
-	return map_keyed(l, &slot, unit_has_build_ids(t) ? UNIT_MORE_BUILD_IDS : UNIT_MORE_STACKS,
-			 8, t->depth * frame_size(t), MORE_STACKS);
+	if (!l->failed)
+		l->unit->maps.at[map]->key_size = like.key_size;
+	return map;
 }
 
 /* In few rounds, because the verifier walks through all of them. */
@@ -74,7 +57,8 @@ static ir_reg hash_words(struct lower *l, struct mem m, uint32_t size)
 /* Stores a stack whose entry is in use by another one: its number, or negative. */
 static void store_elsewhere(struct lower *l, const struct vtype *t, int64_t flags, ir_reg id)
 {
-	const uint32_t size = t->depth * frame_size(t), map = more_stacks(l, t);
+	const uint32_t size = unit_stack_map(t, STACKS_MORE).value_size;
+	const uint32_t map = lower_stacks(l, t, STACKS_MORE);
 	const uint32_t whole = (size + ROUND - 1) / ROUND * ROUND;
 	const ir_label known = ir_new_label(l->f), lost = ir_new_label(l->f);
 	const struct mem key = mem_alloc(l, 8), frames = mem_alloc_scratch(l, whole);
@@ -88,12 +72,8 @@ static void store_elsewhere(struct lower *l, const struct vtype *t, int64_t flag
 	number = ir_binary_const(l->f, IR_SHR, hash_words(l, frames, whole), 2);
 	number = ir_binary(l->f, IR_OR, number, ir_const(l->f, STACK_MADE));
 	mem_store(l, key, 8, number);
-	ir_branch_const(
-		l->f, IR_NE,
-		IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, map), mem_address(l, key)), 0,
-		known);
-	rc = IR_CALL(l->f, BPF_FUNC_map_update_elem, ir_map(l->f, map), mem_address(l, key),
-		     mem_address(l, frames), ir_const(l->f, BPF_ANY));
+	ir_branch_const(l->f, IR_NE, map_lookup(l, map, key), 0, known);
+	rc = map_update(l, map, key, frames, BPF_ANY);
 	ir_branch_const(l->f, IR_NE, rc, 0, lost);
 	ir_place(l->f, known);
 	ir_set(l->f, id, mem_load(l, key, 8, false));
@@ -115,7 +95,7 @@ static void count_lost(struct lower *l, ir_reg id)
 ir_reg lower_stack_number(struct lower *l, const struct vtype *t)
 {
 	const int64_t flags = t->kind == V_USTACK ? BPF_F_USER_STACK : 0;
-	const uint32_t stacks = lower_stacks(l, t);
+	const uint32_t stacks = lower_stacks(l, t, STACKS_OF_KERNEL);
 	const ir_label good = ir_new_label(l->f);
 	const ir_reg id = ir_new(l->f);
 
@@ -142,24 +122,22 @@ ir_reg lower_stack_number(struct lower *l, const struct vtype *t)
 
 /* ---- stacks ---- */
 
-static const char *const modes[] = {"bpftrace", "perf", "raw", "build_id"};
-
 static int stack_mode(const char *name)
 {
-	for (int i = 0; i < 4; i++)
-		if (strcmp(modes[i], name) == 0)
+	for (int i = 0; i <= STACK_BUILD_ID; i++)
+		if (strcmp(vtype_stack_modes[i], name) == 0)
 			return i;
 	return -1;
 }
 
 /* kstack(mode, depth); both are optional. */
-int check_stack(struct checker *c, struct node *n)
+bool check_stack(struct checker *c, struct node *n)
 {
 	const bool user = n->builtin->what;
 	int64_t depth = VTYPE_STACK_DEPTH;
-	int mode = (int)c->unit->config.stack_mode, rc = 0;
+	int mode = (int)c->unit->config.stack_mode;
 
-	for (struct node *a = n->list; a && rc == 0; a = a->next) {
+	for (struct node *a = n->list; a; a = a->next) {
 		if (a->kind == N_NAME) {
 			mode = stack_mode(a->name);
 			if (mode < 0)
@@ -167,14 +145,10 @@ int check_stack(struct checker *c, struct node *n)
 						  "'%s' is no mode of a stack: bpftrace, perf, raw "
 						  "or build_id",
 						  a->name);
-		} else {
-			rc = check_expr(c, a);
-			if (rc == 0)
-				rc = check_const_int(c, n, a, &depth);
+		} else if (!check_expr(c, a) || !check_const_int(c, n, a, &depth)) {
+			return false;
 		}
 	}
-	if (rc < 0)
-		return rc;
 	if (depth < 1 || depth > VTYPE_MAX_DEPTH)
 		return check_fail(c, n, "a stack has 1 to %d frames", VTYPE_MAX_DEPTH);
 	if (mode == STACK_BUILD_ID && !user) {
@@ -189,7 +163,7 @@ int check_stack(struct checker *c, struct node *n)
 				  .depth = (uint32_t)depth};
 	/* A process may end before its stacks are shown: the kernel finds build ids at once. */
 	n->vtype.param[1] = mode == STACK_BUILD_ID && !c->opt->offline;
-	return 0;
+	return true;
 }
 
 /*
@@ -231,12 +205,11 @@ static void note_process(struct lower *l, ir_reg pid)
 	mem_store(l, key, 8, pid);
 	mem_zero(l, name, NAME);
 	IR_CALL(l->f, BPF_FUNC_get_current_comm, mem_address(l, name), ir_const(l->f, NAME));
-	noted = IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, seen), mem_address(l, key));
+	noted = map_lookup(l, seen, key);
 	ir_branch_const(l->f, IR_EQ, noted, 0, unknown);
 	skip_known(l, noted, name, known);
 	ir_place(l->f, unknown);
-	IR_CALL(l->f, BPF_FUNC_map_update_elem, ir_map(l->f, seen), mem_address(l, key),
-		mem_address(l, name), ir_const(l->f, BPF_ANY));
+	map_update(l, seen, key, name, BPF_ANY);
 	lower_head(l, record, l->unit->note_pid);
 	mem_store(l, mem_at(record, sizeof(struct action_record)), 8, pid);
 	lower_send(l, l->unit->note_pid, record, 16, 0);
@@ -271,7 +244,7 @@ static void lower_stack(struct lower *l, struct node *n, struct value *v)
 
 /* ---- symbols ---- */
 
-static int check_sym(struct checker *c, struct node *n)
+static bool check_sym(struct checker *c, struct node *n)
 {
 	const bool user = n->builtin->what;
 
@@ -290,37 +263,31 @@ static void lower_usym(struct lower *l, struct node *n, struct value *v)
 
 /* ---- numbers with names ---- */
 
-static int check_shown(struct checker *c, struct node *n)
+static bool check_shown(struct checker *c, struct node *n)
 {
 	n->vtype =
 		(struct vtype){.kind = (enum vkind)n->builtin->what, .size = 8, .is_signed = true};
 	return check_number(c, n, n->list);
 }
 
-static int check_cgroup_path(struct checker *c, struct node *n)
+static bool check_cgroup_path(struct checker *c, struct node *n)
 {
 	struct node *filter = node_nth(n, 1);
-	int rc = check_number(c, n, n->list);
 
-	if (rc == 0 && filter)
-		rc = check_const_text(c, n, filter);
 	n->vtype = (struct vtype){.kind = V_CGROUP, .size = 8};
-	if (rc == 0 && filter) {
+	if (!check_number(c, n, n->list) || (filter && !check_const_text(c, n, filter)))
+		return false;
+	if (filter)
 		n->vtype.text = arena_strdup(&c->unit->arena, filter->text);
-		return n->vtype.text ? 0 : -ENOMEM;
-	}
-	return rc;
+	return !filter || n->vtype.text || check_no_memory(c);
 }
 
-static int check_strftime(struct checker *c, struct node *n)
+static bool check_strftime(struct checker *c, struct node *n)
 {
 	struct node *ns = node_nth(n, 1);
-	int rc = check_const_text(c, n, n->list);
 
-	if (rc == 0)
-		rc = check_number(c, n, ns);
-	if (rc < 0)
-		return rc;
+	if (!check_const_text(c, n, n->list) || !check_number(c, n, ns))
+		return false;
 	n->vtype = (struct vtype){.kind = V_TIME, .size = 8};
 	n->vtype.text = arena_strdup(&c->unit->arena, n->list->text);
 	/* nsecs(tai) has another epoch. */
@@ -328,7 +295,7 @@ static int check_strftime(struct checker *c, struct node *n)
 		n->vtype.mode = strstr(ns->list->name, "tai")		   ? CLOCK_OF_TAI
 				: strcmp(ns->list->name, "monotonic") == 0 ? CLOCK_OF_MONOTONIC
 									   : CLOCK_OF_BOOT;
-	return n->vtype.text ? 0 : -ENOMEM;
+	return n->vtype.text || check_no_memory(c);
 }
 
 static void lower_strftime(struct lower *l, struct node *n, struct value *v)
@@ -380,7 +347,7 @@ static int find_symbol(const struct binary *b, const struct probe_target *t, con
  * Sets n->num to the distance from the probe to the symbol: it does not depend on where the program
  * is loaded.
  */
-static int find_distance(struct checker *c, struct node *n, uint64_t *size)
+static bool find_distance(struct checker *c, struct node *n, uint64_t *size)
 {
 	const struct probe_target *t = program_target(c->at);
 	struct spur_error err = {0};
@@ -398,29 +365,27 @@ static int find_distance(struct checker *c, struct node *n, uint64_t *size)
 	binary_close(b);
 	if (rc < 0)
 		return check_fail(c, n->list, "%s", err.text);
-	return s.found ? 0 : check_fail(c, n, "uaddr(): %s has no symbols of functions", t->path);
+	return s.found || check_fail(c, n, "uaddr(): %s has no symbols of functions", t->path);
 }
 
-static int check_uaddr(struct checker *c, struct node *n)
+static bool check_uaddr(struct checker *c, struct node *n)
 {
 	const struct probe_target *t = program_target(c->at);
 	uint64_t size = 0;
-	int rc = check_const_text(c, n, n->list);
 
-	if (rc < 0)
-		return rc;
+	if (!check_const_text(c, n, n->list))
+		return false;
 	if (!t || (t->type != PT_UPROBE && t->type != PT_USDT))
 		return check_fail(c, n, "uaddr() can only be used with 'uprobe' and 'usdt' probes");
 	if (n->vtype.kind == V_POINTER)
-		return 0;
-	rc = find_distance(c, n, &size);
-	if (rc < 0)
-		return rc;
+		return true;
+	if (!find_distance(c, n, &size))
+		return false;
 	n->vtype = (struct vtype){.kind = V_POINTER, .size = 8, .space = SPACE_USER};
 	n->vtype.c = (struct type){.kind = TYPE_INTEGER, .size = 8};
 	if (size == 1 || size == 2 || size == 4)
 		n->vtype.c.size = size;
-	return 0;
+	return true;
 }
 
 static void lower_uaddr(struct lower *l, struct node *n, struct value *v)

@@ -91,13 +91,13 @@ static bool find_tree(struct env *e, struct tree *t)
 	return t->nr_slots > 0;
 }
 
-static int check_comm(struct checker *c, struct node *n)
+static bool check_comm(struct checker *c, struct node *n)
 {
 	struct tree tree;
 
 	n->vtype = vtype_string(COMM);
 	if (!n->list)
-		return 0;
+		return true;
 	if (n->list->vtype.kind != V_NONE && !node_is_int(n->list))
 		return check_fail(c, n->list, "comm() takes the number of a process");
 	if (!c->opt->offline && c->at->targets.at[0]->type > PT_INTERVAL &&
@@ -105,7 +105,7 @@ static int check_comm(struct checker *c, struct node *n)
 		return check_fail(c, n,
 				  "comm() of another process needs the kernel's types (BTF), "
 				  "which it does not have");
-	return 0;
+	return true;
 }
 
 static ir_reg read_word(struct lower *l, struct mem word, ir_reg at, int64_t offset)
@@ -206,13 +206,18 @@ static bool own_namespace(struct stat *st)
 	return stat("/proc/self/ns/pid", st) == 0;
 }
 
+static bool has_ns_pid(const struct checker *c)
+{
+	return compile_has_helper(c->opt->features, BPF_PROG_TYPE_RAW_TRACEPOINT,
+				  BPF_FUNC_get_ns_current_pid_tgid);
+}
+
 /* Sets n->num: whether the pid of spur's namespace is wanted. */
-static int check_pid(struct checker *c, struct node *n)
+static bool check_pid(struct checker *c, struct node *n)
 {
 	const struct node *where = n->list;
 	const bool own = where && where->kind == N_NAME && strcmp(where->name, "curr_ns") == 0;
 	const bool initial = where && where->kind == N_NAME && strcmp(where->name, "init") == 0;
-	const struct compile_features *f = &c->opt->features;
 	struct stat st;
 
 	n->vtype = vtype_int(4, false);
@@ -220,16 +225,14 @@ static int check_pid(struct checker *c, struct node *n)
 	if (where && !own && !initial)
 		return check_fail(c, where, "%s() takes curr_ns or init", n->name);
 	if (c->opt->offline || !own_namespace(&st) || (!own && st.st_ino == INITIAL_NS))
-		return 0;
+		return true;
 	if (initial) {
 		/* Only the kernel knows spur's own pid in that namespace. */
 		c->at->reads_kernel = true;
-		return 0;
+		return true;
 	}
-	n->num = own || !f->has_helper ||
-		 f->has_helper(f->arg, BPF_PROG_TYPE_RAW_TRACEPOINT,
-			       BPF_FUNC_get_ns_current_pid_tgid);
-	return own ? check_helper(c, n, BPF_FUNC_get_ns_current_pid_tgid) : 0;
+	n->num = own || has_ns_pid(c);
+	return !own || check_helper(c, n, BPF_FUNC_get_ns_current_pid_tgid);
 }
 
 /* The pid in spur's namespace; 0 for tasks that are not in it. */
@@ -246,7 +249,6 @@ static ir_reg namespace_pid(struct lower *l, const struct stat *st, bool thread)
 /* Whether spur is not in the initial pid namespace, and /proc is of its namespace. */
 static bool has_own_numbers(const struct lower *l, struct stat *st)
 {
-	const struct compile_features *f = &l->c->opt->features;
 	char self[32];
 	ssize_t n;
 
@@ -256,9 +258,7 @@ static bool has_own_numbers(const struct lower *l, struct stat *st)
 	if (n <= 0)
 		return false;
 	self[n] = '\0';
-	return strtol(self, NULL, 10) == getpid() &&
-	       (!f->has_helper || f->has_helper(f->arg, BPF_PROG_TYPE_RAW_TRACEPOINT,
-						BPF_FUNC_get_ns_current_pid_tgid));
+	return strtol(self, NULL, 10) == getpid() && has_ns_pid(l->c);
 }
 
 ir_reg lower_proc_pid(struct lower *l)
@@ -296,12 +296,12 @@ enum {
 
 #define HELPER(id, half, is_signed) ((id) | (half) << 16 | (is_signed) << 24)
 
-static int check_helper_number(struct checker *c, struct node *n)
+static bool check_helper_number(struct checker *c, struct node *n)
 {
 	const int half = n->builtin->what >> 16 & 0xff;
 
 	n->vtype = vtype_int(half == HALF_ALL ? 8 : 4, n->builtin->what >> 24);
-	return 0;
+	return true;
 }
 
 static ir_reg half_of(struct lower *l, ir_reg r, int half)
@@ -320,16 +320,16 @@ static void lower_helper_number(struct lower *l, struct node *n, struct value *v
 
 /* ---- time ---- */
 
-static int check_time(struct checker *c, struct node *n)
+static bool check_time(struct checker *c, struct node *n)
 {
 	n->vtype = vtype_int(8, false);
-	return 0;
+	return true;
 }
 
 int lower_clock(const struct lower *l)
 {
-	return compile_has(l->features, COMPILE_BOOT_CLOCK) ? BPF_FUNC_ktime_get_boot_ns
-							    : BPF_FUNC_ktime_get_ns;
+	return compile_has(l->features, FEATURE_BOOT_TIME) ? BPF_FUNC_ktime_get_boot_ns
+							   : BPF_FUNC_ktime_get_ns;
 }
 
 static void lower_nsecs(struct lower *l, struct node *n, struct value *v)
@@ -363,7 +363,7 @@ static int64_t tai_offset(bool boot)
 }
 
 /* nsecs(boot): the word is only the name of a clock. */
-static int check_nsecs(struct checker *c, struct node *n)
+static bool check_nsecs(struct checker *c, struct node *n)
 {
 	static const char *const names[] = {"boot", "monotonic", "tai", "sw_tai"};
 	bool known = !n->list;
@@ -373,10 +373,10 @@ static int check_nsecs(struct checker *c, struct node *n)
 	if (!known)
 		return check_fail(c, n->list, "nsecs() takes boot, monotonic, tai or sw_tai");
 	if (n->list && strcmp(n->list->name, "sw_tai") == 0)
-		n->num = tai_offset(compile_has(&c->opt->features, COMPILE_BOOT_CLOCK));
+		n->num = tai_offset(compile_has(c->opt->features, FEATURE_BOOT_TIME));
 	if (n->list && strcmp(n->list->name, "tai") == 0 &&
-	    check_helper(c, n, BPF_FUNC_ktime_get_tai_ns) < 0)
-		return -EINVAL;
+	    !check_helper(c, n, BPF_FUNC_ktime_get_tai_ns))
+		return false;
 	return check_time(c, n);
 }
 
@@ -391,10 +391,10 @@ static void lower_elapsed(struct lower *l, struct node *n, struct value *v)
 
 /* ---- names ---- */
 
-static int check_username(struct checker *c, struct node *n)
+static bool check_username(struct checker *c, struct node *n)
 {
 	n->vtype = (struct vtype){.kind = V_USER, .size = 4};
-	return 0;
+	return true;
 }
 
 static void lower_username(struct lower *l, struct node *n, struct value *v)
@@ -404,7 +404,7 @@ static void lower_username(struct lower *l, struct node *n, struct value *v)
 
 /* ---- fields of the task ---- */
 
-static int check_curtask(struct checker *c, struct node *n)
+static bool check_curtask(struct checker *c, struct node *n)
 {
 	n->vtype = vtype_int(8, false);
 	c->at->reads_kernel = true;
@@ -414,7 +414,7 @@ static int check_curtask(struct checker *c, struct node *n)
 		n->vtype.kind = V_POINTER;
 		n->vtype.space = SPACE_KERNEL;
 	}
-	return 0;
+	return true;
 }
 
 static void lower_curtask(struct lower *l, struct node *n, struct value *v)
@@ -435,7 +435,7 @@ static const struct path paths[] = {
 	[IR_TASK_LEADER_TID] = {{"group_leader", "pid"}, false},
 };
 
-static int check_path(struct checker *c, struct node *n)
+static bool check_path(struct checker *c, struct node *n)
 {
 	const struct path *p = &paths[n->builtin->what];
 	struct type t;
@@ -446,7 +446,7 @@ static int check_path(struct checker *c, struct node *n)
 		return check_fail(c, n, "%s cannot be had from %s recording", n->name,
 				  n->list ? "a" : "this");
 	if (c->opt->offline)
-		return 0;
+		return true;
 	c->at->reads_kernel = true;
 	if (!env_type(c->env, "struct task_struct", &t))
 		return check_fail(c, n, "%s needs the kernel's types (BTF), which it does not have",
@@ -458,7 +458,7 @@ static int check_path(struct checker *c, struct node *n)
 			return check_fail(c, n, "this kernel's tasks have another '%s'",
 					  p->fields[i]);
 	}
-	return 0;
+	return true;
 }
 
 static void lower_recorded_path(struct lower *l, struct node *n, struct value *v)
@@ -521,12 +521,12 @@ enum {
 	CONST_HAS_CHILD,
 };
 
-static int check_known(struct checker *c, struct node *n)
+static bool check_known(struct checker *c, struct node *n)
 {
 	n->vtype = vtype_int(8, false);
 	n->is_const = true;
 	switch (n->builtin->what) {
-	case CONST_CPUS: n->num = c->opt->features.nr_cpus; break;
+	case CONST_CPUS: n->num = c->opt->nr_cpus; break;
 	case CONST_HAS_CHILD: n->num = c->opt->child != 0; break;
 	default:
 		n->num = c->opt->child;
@@ -535,7 +535,7 @@ static int check_known(struct checker *c, struct node *n)
 				       "cpid is 0: there is no child command (-c), which has_cpid "
 				       "would tell");
 	}
-	return 0;
+	return true;
 }
 
 #define LIVE (BUILTIN_LIVE | BUILTIN_KERNEL)

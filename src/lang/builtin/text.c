@@ -11,7 +11,7 @@
 /* ---- str(pointer[, length]) ---- */
 
 /* For a constant length, *size becomes that length and a terminator, up to the limit. */
-static int check_length(struct checker *c, struct node *n, const struct node *len, uint32_t *size)
+static bool check_length(struct checker *c, struct node *n, const struct node *len, uint32_t *size)
 {
 	if (len->num < 0 && len->vtype.is_signed)
 		return check_fail(c, n, "str() cannot use negative length (%lld)",
@@ -23,11 +23,11 @@ static int check_length(struct checker *c, struct node *n, const struct node *le
 			       "length param (%llu) is too long and will be shortened to %u bytes "
 			       "(see BPFTRACE_MAX_STRLEN)",
 			       (unsigned long long)len->num, *size);
-	return 0;
+	return true;
 }
 
 /* An address whose target is read. */
-static int check_memory(struct checker *c, const struct node *n, const struct node *from)
+static bool check_memory(struct checker *c, const struct node *n, const struct node *from)
 {
 	if (c->opt->offline)
 		return check_fail(
@@ -36,31 +36,26 @@ static int check_memory(struct checker *c, const struct node *n, const struct no
 			"points at was not recorded",
 			n->name);
 	c->at->reads_kernel |= check_space_of(c, &from->vtype) == SPACE_KERNEL;
-	return 0;
+	return true;
 }
 
-static int check_str(struct checker *c, struct node *n)
+static bool check_str(struct checker *c, struct node *n)
 {
 	struct node *from = n->list, *len = from->next;
 	uint32_t size = c->unit->config.max_strlen;
-	int rc;
 
 	if (from->vtype.kind == V_NONE)
-		return 0;
+		return true;
 	/* A parameter of the command line is a string, even if it looks like a number. */
 	if (from->kind == N_PARAM) {
 		n->text = from->text;
 		n->len = from->len;
 		n->vtype = vtype_string((uint32_t)n->len + 1);
 		n->is_const = true;
-		return 0;
+		return true;
 	}
-	rc = len ? check_number(c, n, len) : 0;
-	if (rc < 0)
-		return rc;
-	rc = len && len->is_const ? check_length(c, n, len, &size) : 0;
-	if (rc < 0)
-		return rc;
+	if (len && (!check_number(c, n, len) || (len->is_const && !check_length(c, n, len, &size))))
+		return false;
 	if (from->vtype.kind != V_STRING && from->vtype.kind != V_ARRAY &&
 	    !vtype_is_number(&from->vtype))
 		return check_fail(c, from, "str() needs a pointer or an array of characters");
@@ -69,7 +64,7 @@ static int check_str(struct checker *c, struct node *n)
 		size = from->vtype.size < size ? from->vtype.size + (from->vtype.kind == V_ARRAY)
 					       : size;
 	n->vtype = vtype_string(size ? size : 1);
-	return vtype_is_number(&from->vtype) ? check_memory(c, n, from) : 0;
+	return !vtype_is_number(&from->vtype) || check_memory(c, n, from);
 }
 
 /* Reads from an unknown address: from the kernel, or else from the process. */
@@ -79,7 +74,7 @@ static ir_reg read_somewhere(struct lower *l, struct mem to, uint32_t size, ir_r
 	const ir_reg r = ir_new(l->f);
 
 	ir_set(l->f, r, mem_read_some_text(l, to, size, most, SPACE_KERNEL, at));
-	if (compile_has(l->features, COMPILE_READ_SPLIT)) {
+	if (compile_has(l->features, FEATURE_PROBE_READ)) {
 		ir_branch_const(l->f, IR_NE, r, 0, good);
 		ir_set(l->f, r, mem_read_some_text(l, to, size, most, SPACE_USER, at));
 		ir_place(l->f, good);
@@ -148,7 +143,7 @@ static bool is_bytes(const struct vtype *t)
 }
 
 /* The largest number of bytes of the buffer. */
-static int buffer_size(struct checker *c, struct node *n, uint32_t *size)
+static bool buffer_size(struct checker *c, struct node *n, uint32_t *size)
 {
 	struct node *from = n->list, *len = from->next;
 	uint32_t most = c->unit->config.max_strlen;
@@ -157,36 +152,33 @@ static int buffer_size(struct checker *c, struct node *n, uint32_t *size)
 		most = from->vtype.size;
 	*size = most;
 	if (!len || !len->is_const)
-		return 0;
+		return true;
 	if (len->num < 1)
 		return check_fail(c, len, "buf() needs a length that is not zero or negative");
 	if ((uint64_t)len->num > most && c->last)
 		source_warning(c->source, len->at, "buf(): only %u bytes are read of it%s", most,
 			       is_bytes(&from->vtype) ? "" : " (config max_strlen)");
 	*size = (uint64_t)len->num < most ? (uint32_t)len->num : most;
-	return 0;
+	return true;
 }
 
-static int check_buf(struct checker *c, struct node *n)
+static bool check_buf(struct checker *c, struct node *n)
 {
 	struct node *from = n->list, *len = from->next;
 	uint32_t size = 0;
-	int rc = len ? check_number(c, n, len) : 0;
 
-	if (rc < 0 || from->vtype.kind == V_NONE)
-		return rc;
+	if (len && !check_number(c, n, len))
+		return false;
+	if (from->vtype.kind == V_NONE)
+		return true;
 	if (!is_bytes(&from->vtype) && !vtype_is_number(&from->vtype))
 		return check_fail(c, from, "buf() needs a pointer or an array");
 	if (!is_bytes(&from->vtype) && !len)
 		return check_fail(c, n, "buf() of a pointer needs a length");
-	if (!is_bytes(&from->vtype))
-		rc = check_memory(c, n, from);
-	if (rc == 0)
-		rc = buffer_size(c, n, &size);
-	if (rc < 0)
-		return rc;
+	if ((!is_bytes(&from->vtype) && !check_memory(c, n, from)) || !buffer_size(c, n, &size))
+		return false;
 	n->vtype = (struct vtype){.kind = V_BUFFER, .size = size + 4};
-	return 0;
+	return true;
 }
 
 /* The requested length, limited to the size. */
@@ -238,29 +230,31 @@ static uint32_t join_size(const struct checker *c)
 	return 4 + JOIN_BYTES + c->unit->config.max_strlen;
 }
 
-static int check_join(struct checker *c, struct node *n)
+static bool check_join(struct checker *c, struct node *n)
 {
 	struct node *list = n->list, *between = list->next;
 	struct vtype *t = arena_alloc(&c->unit->arena, sizeof(*t));
 	struct velem *e = arena_alloc(&c->unit->arena, sizeof(*e));
 	struct action *a;
-	int rc = between ? check_const_text(c, n, between) : 0;
 
-	if (rc < 0 || list->vtype.kind == V_NONE)
-		return rc;
+	if (between && !check_const_text(c, n, between))
+		return false;
+	if (list->vtype.kind == V_NONE)
+		return true;
 	if (!vtype_is_number(&list->vtype))
 		return check_fail(c, list, "join() needs a pointer to an array of strings");
-	rc = check_memory(c, n, list);
-	a = rc == 0 ? check_action(c, n, ACT_JOIN, NULL) : NULL;
+	if (!check_memory(c, n, list))
+		return false;
+	a = check_action(c, n, ACT_JOIN, NULL);
 	if (!a || !t || !e)
-		return rc < 0 ? rc : -ENOMEM;
+		return check_no_memory(c);
 	*t = (struct vtype){.kind = V_BUFFER, .size = join_size(c)};
 	*e = (struct velem){NULL, t, 0};
 	a->args = e;
 	a->nr_args = 1;
 	a->size = t->size;
 	a->format = arena_strdup(&c->unit->arena, between ? between->text : " ");
-	return a->format ? 0 : -ENOMEM;
+	return a->format || check_no_memory(c);
 }
 
 /*
@@ -307,14 +301,14 @@ static void lower_join(struct lower *l, struct node *n, struct value *v)
 
 #define INET_SIZE 20 /* u32 length, 16 bytes */
 
-static int check_ntop(struct checker *c, struct node *n)
+static bool check_ntop(struct checker *c, struct node *n)
 {
 	struct node *family = n->list->next ? n->list : NULL, *at = family ? family->next : n->list;
 
 	if (at->vtype.kind == V_NONE)
-		return 0;
-	if (family && check_number(c, n, family) < 0)
-		return -EINVAL;
+		return true;
+	if (family && !check_number(c, n, family))
+		return false;
 	if (!vtype_is_number(&at->vtype) && at->vtype.kind != V_ARRAY &&
 	    at->vtype.kind != V_STRING && at->vtype.kind != V_STRUCT)
 		return check_fail(c, at, "ntop() needs a number or an array of 4 or 16 bytes");
@@ -322,7 +316,7 @@ static int check_ntop(struct checker *c, struct node *n)
 		return check_fail(c, at, "ntop() takes addresses of 4 or 16 bytes, not of %u",
 				  at->vtype.size);
 	n->vtype = (struct vtype){.kind = V_INET, .size = INET_SIZE};
-	return 0;
+	return true;
 }
 
 static void lower_ntop(struct lower *l, struct node *n, struct value *v)
@@ -345,18 +339,18 @@ static void lower_ntop(struct lower *l, struct node *n, struct value *v)
 
 /* ---- macaddr(array) ---- */
 
-static int check_macaddr(struct checker *c, struct node *n)
+static bool check_macaddr(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->list->vtype;
 
 	if (t->kind == V_NONE)
-		return 0;
+		return true;
 	if (vtype_is_number(t) && !c->opt->offline)
 		c->at->reads_kernel |= check_space_of(c, t) == SPACE_KERNEL;
 	else if ((t->kind != V_ARRAY && t->kind != V_STRING) || t->size != 6)
 		return check_fail(c, n->list, "macaddr() needs an array of 6 bytes");
 	n->vtype = (struct vtype){.kind = V_MAC, .size = 6};
-	return 0;
+	return true;
 }
 
 static void lower_macaddr(struct lower *l, struct node *n, struct value *v)
@@ -380,26 +374,25 @@ static void lower_macaddr(struct lower *l, struct node *n, struct value *v)
 
 /* ---- pton("1.2.3.4"): constant bytes ---- */
 
-static int check_pton(struct checker *c, struct node *n)
+static bool check_pton(struct checker *c, struct node *n)
 {
 	const struct type byte = {.kind = TYPE_INTEGER, .size = 1};
 	uint8_t raw[16];
 	size_t len;
-	int rc = check_const_text(c, n, n->list);
 
-	if (rc < 0)
-		return rc;
+	if (!check_const_text(c, n, n->list))
+		return false;
 	len = strchr(n->list->text, ':') ? 16 : 4;
 	if (inet_pton(len == 16 ? AF_INET6 : AF_INET, n->list->text, raw) != 1)
 		return check_fail(c, n->list, "pton(): '%s' is no address", n->list->text);
 	n->vtype = (struct vtype){.kind = V_ARRAY, .size = (uint32_t)len};
 	if (!type_array_of(&byte, len, c->arena, &n->vtype.c))
-		return -ENOMEM;
+		return check_no_memory(c);
 	n->text = arena_alloc(c->arena, 16);
 	if (!n->text)
-		return -ENOMEM;
+		return check_no_memory(c);
 	memcpy((char *)n->text, raw, len);
-	return 0;
+	return true;
 }
 
 static void lower_pton(struct lower *l, struct node *n, struct value *v)
@@ -417,20 +410,21 @@ static void lower_pton(struct lower *l, struct node *n, struct value *v)
 
 /* ---- bswap() ---- */
 
-static int check_bswap(struct checker *c, struct node *n)
+static bool check_bswap(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->list->vtype;
-	int rc = check_number(c, n, n->list);
 
-	if (rc < 0 || t->kind == V_NONE)
-		return rc;
+	if (!check_number(c, n, n->list))
+		return false;
+	if (t->kind == V_NONE)
+		return true;
 	n->vtype = vtype_int(t->size, false);
 	if (n->list->is_const) {
 		n->num = (int64_t)(__builtin_bswap64((uint64_t)n->list->num) >>
 				   (64 - n->vtype.size * 8));
 		n->is_const = true;
 	}
-	return 0;
+	return true;
 }
 
 static void lower_bswap(struct lower *l, struct node *n, struct value *v)

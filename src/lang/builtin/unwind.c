@@ -68,8 +68,8 @@ static inline ir_reg address_of(const struct unwinder *u, size_t offset)
 
 #define GET(field)	    get_word(u, offsetof(struct state, field))
 #define PUT(field, v)	    put_word(u, offsetof(struct state, field), v)
-#define PUT_CONST(field, v) mem_store_const(u->l, at_offset(u, offsetof(struct state, field)), 8, v)
-#define AT(field)	    address_of(u, offsetof(struct state, field))
+#define PUT_CONST(field, v) mem_store_const(u->l, MEM(field), 8, v)
+#define MEM(field)	    at_offset(u, offsetof(struct state, field))
 
 /* ---- fields of the kernel's structs ---- */
 
@@ -157,13 +157,13 @@ static void send_note(const struct unwinder *u, ir_reg addr)
 	struct lower *l = u->l;
 	const ir_reg pid = lower_proc_pid(l);
 
-	lower_head(l, at_offset(u, offsetof(struct state, head)), u->note);
+	lower_head(l, MEM(head), u->note);
 	PUT(note.pid, pid);
 	PUT(note.addr, addr);
 	PUT(note.file.inode, GET(file.inode));
 	PUT(note.file.size, GET(file.size));
-	lower_send(l, u->note, at_offset(u, offsetof(struct state, head)),
-		   sizeof(struct action_record) + sizeof(struct unwind_note), 0);
+	lower_send(l, u->note, MEM(head), sizeof(struct action_record) + sizeof(struct unwind_note),
+		   0);
 }
 
 /* A new file: its empty entry makes sure that it is reported only once. */
@@ -171,9 +171,8 @@ static void lower_new_file(const struct unwinder *u, ir_reg addr, ir_label end)
 {
 	struct lower *l = u->l;
 
-	mem_zero(l, at_offset(u, offsetof(struct state, none)), sizeof(struct unwind_file));
-	IR_CALL(l->f, BPF_FUNC_map_update_elem, ir_map(l->f, u->files), AT(file), AT(none),
-		ir_const(l->f, BPF_NOEXIST));
+	mem_zero(l, MEM(none), sizeof(struct unwind_file));
+	map_update(l, u->files, MEM(file), MEM(none), BPF_NOEXIST);
 	send_note(u, addr);
 	ir_jump(l->f, end);
 }
@@ -183,9 +182,7 @@ static void lower_no_answer(const struct unwinder *u, ir_reg addr, ir_label know
 {
 	struct lower *l = u->l;
 
-	ir_branch_const(l->f, IR_NE,
-			mem_load(l, at_offset(u, offsetof(struct state, page.nr)), 4, false), 0,
-			known);
+	ir_branch_const(l->f, IR_NE, mem_load(l, MEM(page.nr), 4, false), 0, known);
 	send_note(u, addr);
 	ir_jump(l->f, end);
 }
@@ -210,20 +207,18 @@ static void lower_new_page(const struct unwinder *u, ir_reg addr, ir_label done,
 	ir_place(l->f, answered);
 	ir_branch_const(l->f, IR_EQ, GET(file.inode), 0, end);
 	file = ir_new(l->f);
-	ir_set(l->f, file,
-	       IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, u->files), AT(file)));
+	ir_set(l->f, file, map_lookup(l, u->files, MEM(file)));
 	ir_branch_const(l->f, IR_NE, file, 0, known);
 	lower_new_file(u, addr, end);
 	ir_place(l->f, known);
 	ir_branch_const(l->f, IR_EQ,
 			ir_load(l->f, file, offsetof(struct unwind_file, nr), 4, false), 0, end);
-	mem_copy(l, at_offset(u, offsetof(struct state, page)), (struct mem){file, 0}, 8);
+	mem_copy(l, MEM(page), (struct mem){file, 0}, 8);
 	PUT(page.bias,
 	    ir_binary(l->f, IR_ADD, GET(start),
 		      ir_load(l->f, file, offsetof(struct unwind_file, bias), 8, false)));
 	PUT(page.ns, GET(now));
-	IR_CALL(l->f, BPF_FUNC_map_update_elem, ir_map(l->f, u->pages), AT(key), AT(page),
-		ir_const(l->f, BPF_ANY));
+	map_update(l, u->pages, MEM(key), MEM(page), BPF_ANY);
 }
 
 static void lower_unwind_page(const struct unwinder *u, ir_reg addr, ir_label end)
@@ -233,12 +228,10 @@ static void lower_unwind_page(const struct unwinder *u, ir_reg addr, ir_label en
 	const ir_reg page = ir_new(l->f);
 
 	PUT(key.page, ir_binary_const(l->f, IR_SHR, addr, UNWIND_PAGE_BITS));
-	mem_zero(l, at_offset(u, offsetof(struct state, page)), 8);
-	ir_set(l->f, page,
-	       IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, u->pages), AT(key)));
+	mem_zero(l, MEM(page), 8);
+	ir_set(l->f, page, map_lookup(l, u->pages, MEM(key)));
 	ir_branch_const(l->f, IR_EQ, page, 0, look);
-	mem_copy(l, at_offset(u, offsetof(struct state, page)), (struct mem){page, 0},
-		 sizeof(struct unwind_page));
+	mem_copy(l, MEM(page), (struct mem){page, 0}, sizeof(struct unwind_page));
 	ir_branch_const(l->f, IR_SLT, ir_binary(l->f, IR_SUB, GET(now), GET(page.ns)), BELIEVED,
 			done);
 	ir_place(l->f, look);
@@ -271,8 +264,8 @@ static ir_reg lower_rule(const struct unwinder *u, ir_reg addr, ir_label end)
 	ir_reg rule;
 
 	ir_branch_const(l->f, IR_UGT, at, INT32_MAX, end);
-	ir_set(l->f, low, mem_load(l, at_offset(u, offsetof(struct state, page.first)), 4, false));
-	ir_set(l->f, left, mem_load(l, at_offset(u, offsetof(struct state, page.nr)), 4, false));
+	ir_set(l->f, low, mem_load(l, MEM(page.first), 4, false));
+	ir_set(l->f, left, mem_load(l, MEM(page.nr), 4, false));
 	for (int i = 0; i < SEARCH; i++) {
 		const ir_label lower = ir_new_label(l->f);
 		const ir_reg half = ir_binary_const(l->f, IR_SHR, left, 1);
@@ -447,9 +440,8 @@ static uint32_t lower_unwind_step(const struct unwinder *u)
 
 /* ---- dw_ustack() ---- */
 
-#define STACKS 16384
-#define REGS   168 /* bytes of struct pt_regs */
-#define SEED   0x51ed270b27b4f3cfll
+#define REGS 168 /* bytes of struct pt_regs */
+#define SEED 0x51ed270b27b4f3cfll
 
 /* ---- checking ---- */
 
@@ -461,16 +453,15 @@ static bool has_regs(const struct program *p)
 	return t == PT_UPROBE || t == PT_URETPROBE || t == PT_USDT;
 }
 
-static int check_unwound(struct checker *c, struct node *n)
+static bool check_unwound(struct checker *c, struct node *n)
 {
 	static const int helpers[] = {BPF_FUNC_loop, BPF_FUNC_find_vma,
 				      BPF_FUNC_get_current_task_btf, BPF_FUNC_task_pt_regs};
 	struct member m;
 	const char *name;
-	int rc = check_stack(c, n);
 
-	if (rc < 0)
-		return rc;
+	if (!check_stack(c, n))
+		return false;
 	n->vtype.param[0] = 1;
 	n->vtype.param[1] = 0;
 	if (c->unit->config.dw_ustack == UNSTABLE_ERROR)
@@ -479,15 +470,15 @@ static int check_unwound(struct checker *c, struct node *n)
 		source_warning(c->source, n->at, "%s may change in later versions", n->name);
 	if (!cfi_here())
 		return check_fail(c, n, "%s is not known for this machine: use ustack", n->name);
-	for (size_t i = 0; i < ARRAY_SIZE(helpers) && rc == 0; i++)
-		if (i < 3 || !has_regs(c->at))
-			rc = check_helper(c, n, helpers[i]);
-	for (int i = 0; i < UNWIND_FIELDS && rc == 0; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(helpers); i++)
+		if ((i < 3 || !has_regs(c->at)) && !check_helper(c, n, helpers[i]))
+			return false;
+	for (int i = 0; i < UNWIND_FIELDS; i++)
 		if (!unwind_field(c->env, (enum unwind_field)i, &m, &name))
-			rc = check_fail(c, n,
-					"%s needs the kernel's types (BTF): '%s' is not known",
-					n->name, name);
-	return rc;
+			return check_fail(c, n,
+					  "%s needs the kernel's types (BTF): '%s' is not known",
+					  n->name, name);
+	return true;
 }
 
 /* ---- a stack ---- */
@@ -523,16 +514,6 @@ static void lower_start(const struct unwinder *u, ir_label none)
 	PUT_CONST(n, 0);
 	PUT(hash, ir_const(l->f, SEED));
 	mem_zero(l, (struct mem){scratch.base, frames}, u->depth * 8);
-}
-
-static uint32_t stack_map(struct lower *l, uint32_t depth)
-{
-	int slot = -1;
-
-	for (size_t i = 0; i < l->unit->maps.n; i++)
-		if (unit_is_unwound(l->unit->maps.at[i], depth))
-			return (uint32_t)i;
-	return map_keyed(l, &slot, UNIT_UNWOUND, 8, depth * 8, STACKS);
 }
 
 static bool prepare(struct lower *l, uint32_t depth, struct unwinder *u)
@@ -593,7 +574,7 @@ ir_reg lower_unwound_length(struct lower *l, const struct node *n)
 
 static void lower_unwound(struct lower *l, struct node *n, struct value *v)
 {
-	const uint32_t stacks = stack_map(l, n->vtype.depth);
+	const uint32_t stacks = lower_stacks(l, &n->vtype, STACKS_UNWOUND);
 	const ir_label none = ir_new_label(l->f), stored = ir_new_label(l->f);
 	const struct mem m = mem_result(l, v, 16);
 	const ir_reg id = ir_new(l->f);
@@ -605,8 +586,7 @@ static void lower_unwound(struct lower *l, struct node *n, struct value *v)
 	ir_branch_const(l->f, IR_EQ, GET(n), 0, none);
 	PUT(word, ir_binary_const(l->f, IR_SHR, GET(hash), 1));
 	ir_set(l->f, id,
-	       IR_CALL(l->f, BPF_FUNC_map_update_elem, ir_map(l->f, stacks), AT(word),
-		       address_of(u, sizeof(struct state)), ir_const(l->f, BPF_ANY)));
+	       map_update(l, stacks, MEM(word), at_offset(u, sizeof(struct state)), BPF_ANY));
 	ir_branch_const(l->f, IR_EQ, id, 0, stored);
 	lower_count_probe(l, &l->unit->stacks_lost, "lost_stacks");
 	ir_jump(l->f, none);

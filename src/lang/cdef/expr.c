@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "lang/cdef/cdef.h"
 #include "lang/check/check.h"
+#include "lang/parse/lexer.h"
 
 /* ---- words ---- */
 
@@ -26,21 +27,13 @@ static void skip_line(struct clexer *l)
 		l->pos += at(l, 0) == '\\' && l->end - l->pos > 1 ? 2 : 1;
 }
 
-static void skip_comment(struct clexer *l)
-{
-	l->pos += 2;
-	while (l->pos < l->end && !(at(l, 0) == '*' && at(l, 1) == '/'))
-		l->pos++;
-	l->pos = l->end - l->pos < 2 ? l->end : l->pos + 2;
-}
-
 static void skip_blanks(struct clexer *l)
 {
 	while (l->pos < l->end) {
 		if (isspace((unsigned char)at(l, 0)))
 			l->pos++;
 		else if (at(l, 0) == '/' && at(l, 1) == '*')
-			skip_comment(l);
+			l->pos = lex_skip(l->text, l->pos, l->end);
 		else if (at(l, 0) == '#' || (at(l, 0) == '/' && at(l, 1) == '/'))
 			skip_line(l);
 		else if (at(l, 0) == '\\' && at(l, 1) == '\n')
@@ -101,20 +94,16 @@ static bool read_quoted(struct clexer *l, char quote, int64_t *value)
 
 static int read_mark(struct clexer *l)
 {
-	static const struct {
-		char text[3];
-		int op;
-	} doubles[] = {{"<<", NODE_OP_SHL}, {">>", NODE_OP_SHR}, {"==", NODE_OP_EQ},
-		       {"!=", NODE_OP_NE},  {"<=", NODE_OP_LE},	 {">=", NODE_OP_GE},
-		       {"&&", NODE_OP_AND}, {"||", NODE_OP_OR}};
+	struct token t;
+	const uint32_t len = lex_operator(l->text + l->pos, l->end - l->pos, &t);
 
-	for (size_t i = 0; i < ARRAY_SIZE(doubles); i++) {
-		if (at(l, 0) == doubles[i].text[0] && at(l, 1) == doubles[i].text[1]) {
-			l->pos += 2;
-			return doubles[i].op;
-		}
-	}
-	return (unsigned char)l->text[l->pos++];
+	const int op = len == 3 ? t.op : t.kind;
+
+	/* Definitions have no others: "++" is two marks, "<<=" is "<<" and "=". */
+	if (len < 2 || op < NODE_OP_SHL || op > NODE_OP_OR)
+		return (unsigned char)l->text[l->pos++];
+	l->pos += 2;
+	return op;
 }
 
 static bool is_name(char c)

@@ -12,7 +12,7 @@
 
 #define MAX_LOOPS 7
 
-int check_fail(struct checker *c, const struct node *n, const char *fmt, ...)
+bool check_fail(struct checker *c, const struct node *n, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -20,7 +20,18 @@ int check_fail(struct checker *c, const struct node *n, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return source_error(c->source, n->at, "%s", text);
+	return !source_error(c->source, n->at, "%s", text);
+}
+
+bool check_unknown(struct checker *c, const struct node *n)
+{
+	return !c->last || check_fail(c, n, "this has no value");
+}
+
+bool check_no_memory(struct checker *c)
+{
+	c->no_memory = true;
+	return false;
 }
 
 unsigned int node_count(const struct node *list)
@@ -100,91 +111,82 @@ static struct var *declare(struct checker *c, struct node *n)
 	return v;
 }
 
-static int assign_var(struct checker *c, struct node *n, const struct vtype *t, struct span at)
+static bool assign_var(struct checker *c, struct node *n, const struct vtype *t, struct span at)
 {
 	struct var *v = check_find_var(c, n->name);
 	const struct vtype stored = vtype_stored(t);
-	int rc;
+	char name[128];
 
 	/* The first assignment declares it; this node does so in every round. */
 	if (!v)
 		v = declare(c, n);
 	if (!v)
-		return -ENOMEM;
+		return check_no_memory(c);
 	n->var = v;
 	if (t->kind == V_NONE)
-		return 0;
+		return true;
 	if (vtype_is_aggregation(t))
-		return source_error(c->source, at, "an aggregation can only be assigned to a map");
+		return !source_error(c->source, at, "an aggregation can only be assigned to a map");
 	if (v->declared && !v->located && v->type.kind == V_POINTER && t->kind == V_POINTER) {
 		v->located = true;
 		c->changed |= v->type.space != t->space;
 		v->type.space = t->space;
 	}
-	rc = v->declared && v->type.kind == stored.kind &&
-			     (stored.kind == V_STRING || stored.kind == V_INT)
-		     ? 0
-		     : vtype_widen(c, &v->type, &stored);
-	if (rc < 0) {
-		char name[128];
-
+	if (!(v->declared && v->type.kind == stored.kind &&
+	      (stored.kind == V_STRING || stored.kind == V_INT)) &&
+	    !check_widen(c, &v->type, &stored)) {
 		snprintf(name, sizeof(name), "$%.*s", VAR_NAME(n->name));
 		return check_mismatch(c, at, name, &v->type, t);
 	}
-	c->changed |= rc > 0;
 	n->vtype = v->type;
-	return 0;
+	return true;
 }
 
 /* Whether a constant fits the declared type of a variable. */
-static int check_fits(struct checker *c, const struct var *v, const struct node *value)
+static bool check_fits(struct checker *c, const struct var *v, const struct node *value)
 {
 	const unsigned int bits = v->type.size * 8 - (v->type.is_signed ? 1 : 0);
 	const int64_t n = value->num;
 	bool fits = true;
 
 	if (!v->declared || v->type.kind != V_INT || !value->is_const || !node_is_int(value))
-		return 0;
+		return true;
 	if (n < 0 && value->vtype.is_signed)
 		fits = v->type.is_signed && (bits >= 63 || n >= -((int64_t)1 << bits));
 	else if (bits < 64)
 		fits = (uint64_t)n >> bits == 0;
-	return fits ? 0
-		    : check_fail(c, value, "the value does not fit into $%.*s", VAR_NAME(v->name));
+	return fits || check_fail(c, value, "the value does not fit into $%.*s", VAR_NAME(v->name));
 }
 
 /* a op= b: both must be numbers. */
-static int check_compound(struct checker *c, struct node *n)
+static bool check_compound(struct checker *c, struct node *n)
 {
 	struct vtype number = vtype_int(8, n->op == '-' || n->b->vtype.is_signed);
-	int rc = check_expr(c, n->a);
 
-	if (rc < 0)
-		return rc;
+	if (!check_expr(c, n->a))
+		return false;
 	if (n->a->kind == N_MAP && n->a->map->value.kind == V_NONE)
 		return check_map_value(c, n->a, &number, n->at);
 	if (n->a->vtype.kind == V_NONE || n->b->vtype.kind == V_NONE)
-		return 0;
+		return true;
 	if (!vtype_is_number(&n->a->vtype) || !vtype_is_number(&n->b->vtype))
 		return check_fail(c, n, "the operator needs numbers");
-	rc = check_counted(c, n->a);
-	if (rc < 0)
-		return rc;
+	if (!check_counted(c, n->a))
+		return false;
 	if (n->a->vtype.kind == V_POINTER &&
 	    ((n->op != '+' && n->op != '-') || n->b->vtype.kind == V_POINTER))
 		return check_fail(c, n, "of a pointer only numbers can be added or subtracted");
 	number = check_result(n);
-	rc = check_grown(c, n->a, &number);
-	return rc < 0 ? rc : check_divisor(c, n);
+	return check_grown(c, n->a, &number) && check_divisor(c, n);
 }
 
-static int check_body(struct checker *c, struct node *list)
+static bool check_body(struct checker *c, struct node *list)
 {
 	struct var *before = c->visible;
-	int rc = check_statements(c, list);
+	const bool fine = check_statements(c, list);
 
 	c->visible = before;
-	return rc;
+	return fine;
 }
 
 /* The aggregation at the end of a block; NULL: there is none. */
@@ -200,7 +202,7 @@ static struct node *last_aggregation(const struct node *block)
 }
 
 /* @x = { …; avg(1) } is { …; @x = avg(1) }. */
-static int check_aggregation_block(struct checker *c, struct node *n, struct node *end)
+static bool check_aggregation_block(struct checker *c, struct node *n, struct node *end)
 {
 	end->kind = N_ASSIGN;
 	end->b = end->a;
@@ -219,17 +221,15 @@ static struct vtype value_type(const struct node *n)
 							      : n->vtype;
 }
 
-static int check_assign(struct checker *c, struct node *n)
+static bool check_assign(struct checker *c, struct node *n)
 {
 	struct node *end = n->a->kind == N_MAP && !n->op ? last_aggregation(n->b) : NULL;
-	int rc;
 
 	if (end)
 		return check_aggregation_block(c, n, end);
 	c->assigned = n->a->kind == N_MAP && !n->op ? n->b : NULL;
-	rc = check_expr(c, n->b);
-	if (rc < 0)
-		return rc;
+	if (!check_expr(c, n->b))
+		return false;
 	if (c->last && n->b->vtype.kind == V_NONE)
 		return check_fail(c, n->b, "this has no value");
 	if (n->op)
@@ -238,7 +238,7 @@ static int check_assign(struct checker *c, struct node *n)
 		const struct map_def *m = check_map_named(c, n->a->name, n->a->at);
 
 		if (!m)
-			return -ENOMEM;
+			return false;
 		/* A map of numbers is assigned the current value. */
 		if (m->value.kind == V_INT || (m->value.kind == V_NONE && !c->last))
 			return check_map(c, n->a);
@@ -250,60 +250,56 @@ static int check_assign(struct checker *c, struct node *n)
 			"that makes it must be called directly");
 		source_hint(c->source, "its value can be: (int64)@%s",
 			    n->b->kind == N_MAP ? n->b->name : "x");
-		return -EINVAL;
+		return false;
 	}
 	if (n->a->kind == N_VAR) {
 		const struct vtype t = value_type(n->b);
 
-		rc = assign_var(c, n->a, &t, n->b->at);
-		return rc < 0 ? rc : check_fits(c, n->a->var, n->b);
+		return assign_var(c, n->a, &t, n->b->at) && check_fits(c, n->a->var, n->b);
 	}
 	if (n->a->kind != N_MAP)
 		return check_fail(c, n->a, "only variables and maps can be assigned");
-	rc = check_map(c, n->a);
-	return rc < 0 ? rc : check_map_value(c, n->a, &n->b->vtype, n->b->at);
+	return check_map(c, n->a) && check_map_value(c, n->a, &n->b->vtype, n->b->at);
 }
 
-static int check_let(struct checker *c, struct node *n)
+static bool check_let(struct checker *c, struct node *n)
 {
 	struct node *name = n->a;
 	struct var *v;
-	int rc = n->b ? check_expr(c, n->b) : 0;
+	bool fine = true;
 
-	if (rc < 0)
-		return rc;
+	if (n->b && !check_expr(c, n->b))
+		return false;
 	v = find_var(c, name->name);
 	if (v && v != name->var)
 		return check_fail(c, name, "variable $%.*s was already declared",
 				  VAR_NAME(name->name));
 	v = declare(c, name);
 	if (!v)
-		return -ENOMEM;
+		return check_no_memory(c);
 	if (n->type && !v->declared) {
-		rc = check_type_name(c, n->type, &v->type);
+		fine = check_type_name(c, n->type, &v->type);
 		v->declared = true;
 		/* As for a cast: it points where its first value points, or as the probe does. */
 		if (v->type.kind == V_POINTER && v->type.space == SPACE_OWN)
 			v->type.space = n->b ? check_space_of(c, &n->b->vtype) : check_space(c);
 	}
-	if (rc == 0 && n->b) {
+	if (fine && n->b) {
 		const struct vtype t = value_type(n->b);
 
-		rc = assign_var(c, name, &t, n->b->at);
+		fine = assign_var(c, name, &t, n->b->at) && check_fits(c, v, n->b);
 	}
-	if (rc == 0 && n->b)
-		rc = check_fits(c, v, n->b);
 	name->vtype = v->type;
-	return rc;
+	return fine;
 }
 
-static int check_condition(struct checker *c, struct node *n)
+static bool check_condition(struct checker *c, struct node *n)
 {
-	int rc = check_expr(c, n);
-
-	if (rc == 0 && (n->vtype.kind != V_NONE ? !vtype_is_number(&n->vtype) : c->last))
+	if (!check_expr(c, n))
+		return false;
+	if (n->vtype.kind != V_NONE ? !vtype_is_number(&n->vtype) : c->last)
 		return check_fail(c, n, "a condition must be a number");
-	return rc;
+	return true;
 }
 
 /* Whether checking an expression creates no map and no variable. */
@@ -325,7 +321,7 @@ static void learn_type(struct checker *c, struct var *v, struct node *value)
 	const size_t before = c->source->messages.len;
 	const unsigned int errors = c->source->errors, warnings = c->source->warnings;
 
-	if (has_no_effect(value) && check_expr(c, value) == 0 && value->vtype.kind != V_NONE)
+	if (has_no_effect(value) && check_expr(c, value) && value->vtype.kind != V_NONE)
 		v->type = vtype_stored(&value->vtype);
 	else
 		v->type = vtype_int(8, true);
@@ -352,17 +348,15 @@ static void check_unreached(struct checker *c, struct node *list)
 	}
 }
 
-static int check_if(struct checker *c, struct node *n)
+static bool check_if(struct checker *c, struct node *n)
 {
-	int rc = check_condition(c, n->a);
+	if (!check_condition(c, n->a))
+		return false;
+	if (!n->a->is_const)
+		return check_body(c, n->b) && check_body(c, n->c);
 	/* A branch that never runs is not checked: it may be for another kernel, or a fail(). */
-	const bool known = rc == 0 && n->a->is_const;
-
-	if (known)
-		check_unreached(c, n->a->num ? n->c : n->b);
-	if (rc == 0 && !(known && !n->a->num))
-		rc = check_body(c, n->b);
-	return rc < 0 || (known && n->a->num) ? rc : check_body(c, n->c);
+	check_unreached(c, n->a->num ? n->c : n->b);
+	return check_body(c, n->a->num ? n->b : n->c);
 }
 
 /* The rounds of a loop, at most those of a program if they are not known. */
@@ -378,13 +372,13 @@ static uint64_t rounds_of(const struct checker *c, const struct node *n)
 	return over->b->num > over->a->num ? (uint64_t)over->b->num - (uint64_t)over->a->num : 0;
 }
 
-static int check_loop_body(struct checker *c, struct node *n)
+static bool check_loop_body(struct checker *c, struct node *n)
 {
 	const uint64_t around = c->rounds;
 	const bool unknown = c->unknown_rounds;
 	const bool range =
 		n->kind == N_FOR && n->c->kind == N_RANGE && n->c->a->is_const && n->c->b->is_const;
-	int rc;
+	bool fine;
 
 	/* Each loop is a function that the outer one calls; the kernel allows 8 frames. */
 	if (c->loops >= MAX_LOOPS)
@@ -400,65 +394,61 @@ static int check_loop_body(struct checker *c, struct node *n)
 	c->at->counts_rounds |= n->is_counted;
 	c->at->loops = true;
 	c->loops++;
-	rc = check_body(c, n->b);
+	fine = check_body(c, n->b);
 	c->loops--;
 	c->rounds = around;
 	c->unknown_rounds = unknown;
-	return rc;
+	return fine;
 }
 
-static int check_while(struct checker *c, struct node *n)
+static bool check_while(struct checker *c, struct node *n)
 {
-	int rc = check_condition(c, n->a);
-
-	return rc < 0 ? rc : check_loop_body(c, n);
+	return check_condition(c, n->a) && check_loop_body(c, n);
 }
 
-static int check_unroll(struct checker *c, struct node *n)
+static bool check_unroll(struct checker *c, struct node *n)
 {
 	struct node head = *n;
-	int rc = check_expr(c, n->a);
 
 	/* The message points to the head of the loop, not to its body. */
 	head.at.to = n->a->at.to;
-	if (rc == 0 && !n->a->is_const)
-		rc = check_fail(c, n->a, "unroll needs a constant number");
-	else if (rc == 0 && n->a->num < 1)
-		rc = check_fail(c, &head, "unroll minimum value is 1");
-	else if (rc == 0 && n->a->num > 100)
-		rc = check_fail(c, &head, "unroll maximum value is 100");
-	return rc < 0 ? rc : check_body(c, n->b);
+	if (!check_expr(c, n->a))
+		return false;
+	if (!n->a->is_const)
+		return check_fail(c, n->a, "unroll needs a constant number");
+	if (n->a->num < 1 || n->a->num > 100)
+		return check_fail(c, &head,
+				  n->a->num < 1 ? "unroll minimum value is 1"
+						: "unroll maximum value is 100");
+	return check_body(c, n->b);
 }
 
 /* The variable of a for: for a map a tuple of key and value, for a range a number. */
-static int element_type(struct checker *c, struct node *n, struct vtype *t)
+static bool element_type(struct checker *c, struct node *n, struct vtype *t)
 {
 	struct node *over = n->c;
 	struct vtype types[2];
-	int rc;
 
 	if (over->kind == N_RANGE) {
-		rc = check_expr(c, over->a);
-		if (rc == 0)
-			rc = check_expr(c, over->b);
 		*t = vtype_int(8, true);
-		if (rc < 0 || over->a->vtype.kind == V_NONE || over->b->vtype.kind == V_NONE)
-			return rc;
+		if (!check_expr(c, over->a) || !check_expr(c, over->b))
+			return false;
+		if (over->a->vtype.kind == V_NONE || over->b->vtype.kind == V_NONE)
+			return true;
 		if (!node_is_int(over->a) || !node_is_int(over->b))
 			return check_fail(c, over, "a range is of numbers");
 		if (over->a->vtype.kind == V_INT && over->b->vtype.kind == V_INT)
 			*t = vtype_join(&over->a->vtype, &over->b->vtype);
-		return 0;
+		return true;
 	}
 	if (over->kind != N_MAP || over->has_keys)
 		return check_fail(c, over, "a for goes over a map or a range");
-	rc = check_whole_map(c, over);
-	if (rc < 0)
-		return rc;
+	if (!check_whole_map(c, over))
+		return false;
 	if (c->last && over->map->key.kind == V_NONE)
 		return check_fail(c, over, "@%s has no keys to go over", over->name);
 	if (over->map->value.kind == V_NONE || over->map->key.kind == V_NONE)
-		return 0;
+		return true;
 	types[0] = over->map->key;
 	types[1] = over->map->value;
 	if (vtype_is_aggregation(&types[1]) && !vtype_is_summed(&types[1]))
@@ -466,75 +456,70 @@ static int element_type(struct checker *c, struct node *n, struct vtype *t)
 	/* An aggregation is read as a number. */
 	if (vtype_is_aggregation(&types[1]))
 		types[1] = vtype_int(8, types[1].is_signed);
-	return vtype_tuple(t, types, NULL, 2, c->arena) ? 0 : -ENOMEM;
+	return vtype_tuple(t, types, NULL, 2, c->arena) || check_no_memory(c);
 }
 
-static int check_for(struct checker *c, struct node *n)
+static bool check_for(struct checker *c, struct node *n)
 {
 	struct var *before = c->visible, *v;
 	struct vtype t = {0};
-	int rc = element_type(c, n, &t);
+	bool fine;
 
-	if (rc < 0)
-		return rc;
+	if (!element_type(c, n, &t))
+		return false;
 	v = find_var(c, n->a->name);
 	if (v && v != n->a->var)
 		return check_fail(c, n->a, "variable $%s was already declared", n->a->name);
 	v = declare(c, n->a);
 	if (!v)
-		return -ENOMEM;
+		return check_no_memory(c);
 	/* The body may have assigned larger numbers. */
 	if (v->type.kind == V_INT && t.kind == V_INT)
 		vtype_widen(c, &t, &v->type);
 	c->changed |= !vtype_same(&v->type, &t);
 	v->type = n->a->vtype = t;
-	rc = check_loop_body(c, n);
+	fine = check_loop_body(c, n);
 	c->visible = before;
-	return rc;
+	return fine;
 }
 
-static int check_jump(struct checker *c, struct node *n)
+static bool check_jump(struct checker *c, struct node *n)
 {
-	if (c->loops == c->loops_outside)
-		return check_fail(c, n, "%s is for loops",
-				  n->kind == N_BREAK ? "break" : "continue");
-	return 0;
+	return c->loops != c->loops_outside ||
+	       check_fail(c, n, "%s is for loops", n->kind == N_BREAK ? "break" : "continue");
 }
 
 /* What a test returns is its status, as with exit(). */
-static int check_test_status(struct checker *c, struct node *n)
+static bool check_test_status(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->a->vtype;
 
 	if (t->kind != V_NONE && !vtype_is_number(t) && !vtype_is_aggregation(t))
 		return check_fail(c, n->a, "a test returns a number");
-	return check_action(c, n, ACT_EXIT, n->a) ? 0 : -ENOMEM;
+	return check_action(c, n, ACT_EXIT, n->a) != NULL;
 }
 
-static int check_return(struct checker *c, struct node *n)
-{
-	const struct probe_targets *t = &c->at->targets;
-	int rc;
+static bool check_returned(struct checker *c, struct node *n);
 
+static bool check_return(struct checker *c, struct node *n)
+{
 	if (c->function)
 		return check_returned(c, n);
-	rc = n->a ? check_expr(c, n->a) : 0;
-	if (rc < 0 || !n->a || !t->n || t->at[0]->type != PT_TEST)
-		return rc;
-	return check_test_status(c, n);
+	return !n->a || (check_expr(c, n->a) &&
+			 (program_probe(c->at) != PT_TEST || check_test_status(c, n)));
 }
 
-static int check_single(struct checker *c, struct node *n)
+static bool check_single(struct checker *c, struct node *n)
 {
 	return check_expr(c, n->a);
 }
 
-static int check_block_statement(struct checker *c, struct node *n)
+static bool check_block_statement(struct checker *c, struct node *n)
 {
 	return check_body(c, n->list);
 }
 
-static int (*const rules[N_KINDS])(struct checker *c, struct node *n) = {
+static bool (*const rules[N_KINDS])(struct checker *c, struct node *n) = {
 	[N_EXPR] = check_single,    [N_ASSIGN] = check_assign, [N_LET] = check_let,
 	[N_DISCARD] = check_single, [N_IF] = check_if,	       [N_WHILE] = check_while,
 	[N_UNROLL] = check_unroll,  [N_FOR] = check_for,       [N_BREAK] = check_jump,
@@ -577,26 +562,22 @@ static void warn_unused(struct checker *c, const struct node *n)
 	source_warning(c->source, e->at, "Return value discarded.");
 }
 
-int check_statements(struct checker *c, struct node *list)
+bool check_statements(struct checker *c, struct node *list)
 {
-	int result = 0;
+	bool all = true;
 
-	for (struct node *n = list; n; n = n->next) {
-		int rc = rules[n->kind] ? rules[n->kind](c, n) : check_expr(c, n);
+	for (struct node *n = list; n && !c->no_memory; n = n->next) {
+		const bool fine = (rules[n->kind] ? rules[n->kind] : check_expr)(c, n);
 
-		if (c->last && rc == 0)
+		all &= fine;
+		if (c->last && fine)
 			warn_unused(c, n);
 		/* "exit(); return;" is common. */
 		if (c->last && n->next && n->next->kind != N_RETURN && check_leaves(n))
 			source_warning(c->source, n->next->at,
 				       "this can never run: what stands before it leaves");
-
-		if (rc < 0)
-			result = rc;
-		if (rc == -ENOMEM)
-			break;
 	}
-	return result;
+	return all;
 }
 
 /* ---- functions of the script ---- */
@@ -607,54 +588,49 @@ int check_statements(struct checker *c, struct node *list)
  * jumps to the end of the copy.
  */
 
-int check_returned(struct checker *c, struct node *n)
+/* A return in a function. */
+static bool check_returned(struct checker *c, struct node *n)
 {
 	const struct node *result = c->function->b;
 	struct vtype t, stored;
-	int rc;
 
 	if (!n->a)
-		return result ? check_fail(c, n, "function '%s' must return a value",
-					   c->function->name)
-			      : 0;
+		return !result ||
+		       check_fail(c, n, "function '%s' must return a value", c->function->name);
 	if (!result)
 		return check_fail(c, n->a, "function '%s' returns nothing", c->function->name);
-	rc = check_expr(c, n->a);
-	if (rc < 0)
-		return rc;
+	if (!check_expr(c, n->a))
+		return false;
 	if (n->a->vtype.kind == V_NONE)
-		return c->last ? check_fail(c, n->a, "this has no value") : 0;
+		return check_unknown(c, n->a);
 	t = result->a->var->type;
 	stored = vtype_stored(&n->a->vtype);
 	if (t.kind == stored.kind && (t.kind == V_STRING || t.kind == V_INT))
-		return 0;
+		return true;
 	if (vtype_is_aggregation(&stored) || vtype_widen(c, &t, &stored) < 0)
 		return check_fail(c, n->a, "function '%s' returns '%s', not '%s'",
 				  c->function->name, check_type_text(c, &t),
 				  check_type_text(c, &stored));
-	return 0;
+	return true;
 }
 
-int check_function(struct checker *c, struct node *n)
+bool check_function(struct checker *c, struct node *n)
 {
 	const struct node *outer = c->function;
 	const unsigned int outside = c->loops_outside;
 	struct var *before = c->visible;
 	/* Arguments belong to the caller: so does a return in one of them. */
-	int rc = check_statements(c, n->list);
+	bool fine = check_statements(c, n->list) && check_statements(c, n->b);
 
-	if (rc == 0)
-		rc = check_statements(c, n->b);
 	c->function = n;
 	c->loops_outside = c->loops;
-	if (rc == 0)
-		rc = check_statements(c, n->a->list);
-	if (rc == 0 && n->b && !check_leaves(n->a))
-		rc = check_fail(c, n, "function '%s' can end without a return", n->name);
+	fine = fine && check_statements(c, n->a->list);
+	if (fine && n->b && !check_leaves(n->a))
+		fine = check_fail(c, n, "function '%s' can end without a return", n->name);
 	c->function = outer;
 	c->loops_outside = outside;
 	c->visible = before;
-	if (rc == 0 && n->b)
+	if (fine && n->b)
 		n->vtype = n->b->a->var->type;
-	return rc;
+	return fine;
 }

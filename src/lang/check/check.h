@@ -96,6 +96,7 @@ struct checker {
 	bool last;		       /* the last round, which reports unknown types */
 	bool guess;		       /* unknown types are guessed: see check_all() */
 	bool changed;		       /* this round has learned something */
+	bool no_memory;
 	struct {
 		const struct attach_point **at;
 		size_t n, cap;
@@ -129,10 +130,9 @@ struct builtin {
 	unsigned int min, max; /* arguments */
 	unsigned int flags;
 	/*
-	 * Sets the node's type; the arguments have been checked. 0, or a negative errno and
-	 * reported.
+	 * Sets the node's type; the arguments have been checked.
 	 */
-	int (*check)(struct checker *c, struct node *n);
+	bool (*check)(struct checker *c, struct node *n);
 	void (*lower)(struct lower *l, struct node *n, struct value *v);
 	int what; /* for functions that several builtins share */
 };
@@ -151,70 +151,75 @@ extern const struct builtin builtins_const[], builtins_kernel[], builtins_maps[]
 
 /* ---- statements and expressions ---- */
 
-int check_expr(struct checker *c, struct node *n);
-int check_call(struct checker *c, struct node *n);
-int check_statements(struct checker *c, struct node *list);
+/* All of these return false after an error, which was reported. */
+
+bool check_expr(struct checker *c, struct node *n);
+bool check_call(struct checker *c, struct node *n);
+bool check_statements(struct checker *c, struct node *list);
 bool check_leaves(const struct node *n); /* whether the next statement can never run */
-int check_function(struct checker *c, struct node *n); /* a call */
-int check_returned(struct checker *c, struct node *n); /* a return in its body */
-int check_map(struct checker *c, struct node *n);
+bool check_function(struct checker *c, struct node *n); /* a call */
+bool check_map(struct checker *c, struct node *n);
 
 /* Reports a builtin that may not be used here. */
-int check_permitted(struct checker *c, const struct node *n);
+bool check_permitted(struct checker *c, const struct node *n);
 /* Reports a helper of the kernel that the program may not call. */
-int check_helper(struct checker *c, const struct node *n, int helper);
+bool check_helper(struct checker *c, const struct node *n, int helper);
 
 /* A value is assigned to a map: learns its type, or reports that it does not fit. */
-int check_map_value(struct checker *c, struct node *map, const struct vtype *t, struct span at);
-int check_map_declarations(struct checker *c);
+bool check_map_value(struct checker *c, struct node *map, const struct vtype *t, struct span at);
+bool check_map_declarations(struct checker *c);
 void check_map_unused(struct checker *c); /* warns about declared maps that are not used */
 struct map_def *check_map_named(struct checker *c, const char *name, struct span at);
 /* A map without keys that stands for all of it. */
-int check_whole_map(struct checker *c, struct node *map);
-int check_field(struct checker *c, struct node *n);
-int check_index(struct checker *c, struct node *n);
-int check_offsetof(struct checker *c, struct node *n);
-int check_unary(struct checker *c, struct node *n);
-int check_binary(struct checker *c, struct node *n);
-int check_ternary(struct checker *c, struct node *n);
-int check_step(struct checker *c, struct node *n);
+bool check_whole_map(struct checker *c, struct node *map);
+bool check_field(struct checker *c, struct node *n);
+bool check_index(struct checker *c, struct node *n);
+bool check_offsetof(struct checker *c, struct node *n);
+bool check_unary(struct checker *c, struct node *n);
+bool check_binary(struct checker *c, struct node *n);
+bool check_ternary(struct checker *c, struct node *n);
+bool check_step(struct checker *c, struct node *n);
 /* A variable or map is changed by a number: a bool becomes a number. */
-int check_counted(struct checker *c, struct node *n);
+bool check_counted(struct checker *c, struct node *n);
 /* … and its value then has this type. */
-int check_grown(struct checker *c, struct node *n, const struct vtype *t);
+bool check_grown(struct checker *c, struct node *n, const struct vtype *t);
 /* The type of a binary operator's result. */
 struct vtype check_result(const struct node *n);
-int check_cast(struct checker *c, struct node *n);
+bool check_cast(struct checker *c, struct node *n);
 
 /* After the error that a name is unknown: where it was looked for, if the script has headers. */
 void check_hint_headers(struct checker *c, const char *name);
 
-int check_fail(struct checker *c, const struct node *n, const char *fmt, ...)
+/* Report an error; that a value is not known in the last round; that there is no memory. */
+bool check_fail(struct checker *c, const struct node *n, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+bool check_unknown(struct checker *c, const struct node *n);
+bool check_no_memory(struct checker *c);
 
 /* For a division: reports a constant 0, else adds the warning for 0 at run time. */
-int check_divisor(struct checker *c, struct node *n);
+bool check_divisor(struct checker *c, struct node *n);
 
 /* The visible variable of that name; in a flat program any. NULL: there is none. */
 struct var *check_find_var(struct checker *c, const char *name);
 
 /* The mode and depth of a stack. */
-int check_stack(struct checker *c, struct node *n);
+bool check_stack(struct checker *c, struct node *n);
 
 /* Report an argument that is not a constant number, not a constant text, not a number. */
-int check_const_int(struct checker *c, const struct node *call, const struct node *arg, int64_t *v);
-int check_const_text(struct checker *c, const struct node *call, const struct node *arg);
-int check_number(struct checker *c, const struct node *call, const struct node *arg);
+bool check_const_int(struct checker *c, const struct node *call, const struct node *arg,
+		     int64_t *v);
+bool check_const_text(struct checker *c, const struct node *call, const struct node *arg);
+bool check_number(struct checker *c, const struct node *call, const struct node *arg);
 /* An argument that is like a string: also an array of characters or a pointer to them. */
-int check_text(struct checker *c, const struct node *call, struct node *arg);
+bool check_text(struct checker *c, const struct node *call, struct node *arg);
 unsigned int node_count(const struct node *list);
 struct node *node_nth(const struct node *n, unsigned int i); /* argument i of a call */
 
 /* The type that the script has written. */
-int check_type_name(struct checker *c, const struct type_name *t, struct vtype *out);
+bool check_type_name(struct checker *c, const struct type_name *t, struct vtype *out);
 
 /* The type that sizeof() and the like are of: a written one, or that of a value. */
-int check_operand_type(struct checker *c, const struct node *n, struct vtype *out);
+bool check_operand_type(struct checker *c, const struct node *n, struct vtype *out);
 
 /* The number of a string in the unit, for values of V_PROBE; negative without memory. */
 int64_t check_string_number(struct checker *c, const char *text);
@@ -222,7 +227,10 @@ int64_t check_string_number(struct checker *c, const char *text);
 /* If the node is `func` of a kernel function, turns it into the address, as of ksym(). */
 void check_func_symbol(struct checker *c, struct node *n);
 
-/* A new action of the unit; its arguments are laid out as the nodes of the list. */
+/*
+ * A new action of the unit; its arguments are laid out as the nodes of the list. NULL without
+ * memory, which check_no_memory() has noted.
+ */
 struct action *check_action(struct checker *c, struct node *n, enum action_kind kind,
 			    struct node *args);
 
@@ -252,25 +260,26 @@ struct vtype vtype_stored(const struct vtype *t);
  * 1: it has changed, 0: it has not, -EINVAL: impossible.
  */
 int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t);
+/* The same for a type that is learned: false if it is impossible. */
+bool check_widen(struct checker *c, struct vtype *to, const struct vtype *t);
 
 /* The name of a type, for messages. */
 const char *check_type_text(struct checker *c, const struct vtype *t);
 
 /* Reports that a value does not fit the type of "@x" or "$y". */
-int check_mismatch(struct checker *c, struct span at, const char *name, const struct vtype *has,
-		   const struct vtype *t);
+bool check_mismatch(struct checker *c, struct span at, const char *name, const struct vtype *has,
+		    const struct vtype *t);
 
 const struct vtype *vtype_copy(struct checker *c, const struct vtype *t); /* in the arena */
 
 /* ---- values that are known when a script is compiled ---- */
 
 /*
- * Called after a node has its type: if its operands are constant, it becomes constant, too. All
- * return 0.
+ * Called after a node has its type: if its operands are constant, it becomes constant, too.
  */
-int fold_unary(struct node *n);
-int fold_binary(struct node *n);
-int fold_cast(struct node *n);
+void fold_unary(struct node *n);
+void fold_binary(struct node *n);
+void fold_cast(struct node *n);
 
 /*
  * Whether an operator treats two numbers as signed: both are signed, or one is and the other has
@@ -283,7 +292,7 @@ bool fold_both_signed(const struct node *a, const struct node *b);
 bool fold_is_literal(const struct node *n);
 
 /* A parameter of the command line: a number, a text, or 0 if it was not given. */
-int fold_param(struct node *n, const char *text, bool given);
+void fold_param(struct node *n, const char *text, bool given);
 
 bool op_is_comparison(int op);
 

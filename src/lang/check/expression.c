@@ -12,7 +12,7 @@
 
 /* ---- parts of values: fields, elements of tuples and arrays, arguments by name ---- */
 
-static int no_member(struct checker *c, const struct node *n, const struct type *t)
+static bool no_member(struct checker *c, const struct node *n, const struct type *t)
 {
 	struct buf text;
 
@@ -25,10 +25,10 @@ static int no_member(struct checker *c, const struct node *n, const struct type 
 	if (text.len)
 		source_hint(c->source, "its fields include: %s", buf_str(&text));
 	buf_free(&text);
-	return -EINVAL;
+	return false;
 }
 
-static int check_element(struct checker *c, struct node *n)
+static bool check_element(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->a->vtype;
 
@@ -37,7 +37,7 @@ static int check_element(struct checker *c, struct node *n)
 			if (t->elems[i].name && strcmp(t->elems[i].name, n->name) == 0) {
 				n->num = i;
 				n->vtype = *t->elems[i].type;
-				return 0;
+				return true;
 			}
 		return check_fail(c, n, "the record has no element named '%s'", n->name);
 	}
@@ -45,11 +45,11 @@ static int check_element(struct checker *c, struct node *n)
 		return check_fail(c, n, "the tuple has %u elements, there is no %lld", t->nr_elems,
 				  (long long)n->num);
 	n->vtype = *t->elems[n->num].type;
-	return 0;
+	return true;
 }
 
 /* The parameters of a function: args.NAME. */
-static int check_parameter(struct checker *c, struct node *n)
+static bool check_parameter(struct checker *c, struct node *n)
 {
 	const struct proto *p = &c->at->proto;
 	struct buf names;
@@ -61,12 +61,12 @@ static int check_parameter(struct checker *c, struct node *n)
 			/* A struct that is passed by value is copied. */
 			if (n->vtype.kind == V_STRUCT)
 				n->vtype.space = SPACE_OWN;
-			return 0;
+			return true;
 		}
 	if (strcmp(n->name, "retval") == 0) {
 		n->num = -1;
 		n->vtype = vtype_of_c(&p->ret, check_space(c));
-		return 0;
+		return true;
 	}
 	buf_init(&names, 1024);
 	for (size_t i = 0; i < p->n; i++)
@@ -75,7 +75,7 @@ static int check_parameter(struct checker *c, struct node *n)
 	if (names.len)
 		source_hint(c->source, "it has: %s", buf_str(&names));
 	buf_free(&names);
-	return -EINVAL;
+	return false;
 }
 
 static bool is_args(const struct node *n)
@@ -91,19 +91,18 @@ static enum vspace space_of_arguments(const struct checker *c)
 	return t && t->system && !strcmp(t->system, "syscalls") ? SPACE_USER : check_space(c);
 }
 
-int check_field(struct checker *c, struct node *n)
+bool check_field(struct checker *c, struct node *n)
 {
 	struct vtype t;
 	struct member m;
-	int rc = check_expr(c, n->a);
 
-	if (rc < 0)
-		return rc;
+	if (!check_expr(c, n->a))
+		return false;
 	t = n->a->vtype;
 	if (n->name && is_args(n->a) && c->at->has_proto)
 		return check_parameter(c, n);
 	if (t.kind == V_NONE)
-		return 0;
+		return true;
 	if (t.kind == V_TUPLE || t.kind == V_RECORD)
 		return check_element(c, n);
 	if (!n->name)
@@ -131,17 +130,17 @@ int check_field(struct checker *c, struct node *n)
 		return check_fail(c, n, "the type of '%s' is not known", n->name);
 	if (t.space == SPACE_KERNEL)
 		c->at->reads_kernel = true;
-	return 0;
+	return true;
 }
 
 /* Adds the message for an index that is too large at run time. */
-static int warn_of_bounds(struct checker *c, struct node *n, uint64_t count)
+static bool warn_of_bounds(struct checker *c, struct node *n, uint64_t count)
 {
 	char text[128];
 	struct action *a;
 
 	if (n->b->is_const || !count)
-		return 0;
+		return true;
 	a = check_action(c, n, ACT_WARNF, NULL);
 	snprintf(text, sizeof(text),
 		 "Array access out of bounds: the array has %llu elements. 0 is being used as the "
@@ -149,19 +148,18 @@ static int warn_of_bounds(struct checker *c, struct node *n, uint64_t count)
 		 (unsigned long long)count);
 	if (a)
 		a->format = arena_strdup(&c->unit->arena, text);
-	return a && a->format ? 0 : -ENOMEM;
+	return a && (a->format || check_no_memory(c));
 }
 
-int check_index(struct checker *c, struct node *n)
+bool check_index(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->a->vtype;
 	struct type elem;
-	int rc = check_expr(c, n->a);
 
-	if (rc == 0)
-		rc = check_expr(c, n->b);
-	if (rc < 0 || t->kind == V_NONE || n->b->vtype.kind == V_NONE)
-		return rc;
+	if (!check_expr(c, n->a) || !check_expr(c, n->b))
+		return false;
+	if (t->kind == V_NONE || n->b->vtype.kind == V_NONE)
+		return true;
 	if (!node_is_int(n->b))
 		return check_fail(c, n->b, "an index is a number");
 	if (t->kind == V_TUPLE) {
@@ -192,13 +190,10 @@ int check_index(struct checker *c, struct node *n)
 	}
 	if (n->vtype.kind == V_NONE)
 		return check_fail(c, n, "the type of the elements is not known");
-	if (t->kind != V_POINTER)
-		rc = warn_of_bounds(c, n, t->kind == V_STRING ? t->size : t->c.count);
-	if (rc < 0)
-		return rc;
 	if (t->space == SPACE_KERNEL)
 		c->at->reads_kernel = true;
-	return 0;
+	return t->kind == V_POINTER ||
+	       warn_of_bounds(c, n, t->kind == V_STRING ? t->size : t->c.count);
 }
 
 /* ---- expressions ---- */
@@ -215,31 +210,31 @@ bool node_is_int(const struct node *n)
 
 /* ---- leaves ---- */
 
-static int check_int(struct checker *c, struct node *n)
+static bool check_int(struct checker *c, struct node *n)
 {
 	n->vtype = vtype_literal(n->num, !n->is_unsigned);
 	n->is_const = true;
-	return 0;
+	return true;
 }
 
-static int check_bool(struct checker *c, struct node *n)
+static bool check_bool(struct checker *c, struct node *n)
 {
 	n->vtype = vtype_fixed(V_BOOL);
 	n->is_const = true;
-	return 0;
+	return true;
 }
 
-static int check_string(struct checker *c, struct node *n)
+static bool check_string(struct checker *c, struct node *n)
 {
 	if (n->len >= UINT32_MAX / 2)
 		return check_fail(c, n, "the string is too long");
 	n->vtype = vtype_string((uint32_t)n->len + 1);
 	n->is_const = true;
-	return 0;
+	return true;
 }
 
 /* A builtin variable, an enumerator, or a constant of a header. */
-static int check_name(struct checker *c, struct node *n)
+static bool check_name(struct checker *c, struct node *n)
 {
 	const char *nearest;
 	bool has_sign;
@@ -247,24 +242,22 @@ static int check_name(struct checker *c, struct node *n)
 
 	n->builtin = builtin_find(n->name, true);
 	if (n->builtin)
-		return check_permitted(c, n) < 0 ? -EINVAL : n->builtin->check(c, n);
+		return check_permitted(c, n) && n->builtin->check(c, n);
 	if (env_enumerator(c->env, n->name, &n->num, &in)) {
 		node_set_int(n, in.is_signed);
 		n->vtype.c = in;
 		n->is_const = true;
-		return 0;
+		return true;
 	}
 	if (constant_find(n->name, &n->num, &has_sign)) {
 		n->vtype = vtype_literal(n->num, has_sign);
 		n->is_const = true;
-		return 0;
+		return true;
 	}
 	/* A function without arguments may be called without brackets. */
 	n->builtin = builtin_find(n->name, false);
 	if (n->builtin && !n->builtin->min && !(n->builtin->flags & BUILTIN_AGGREGATE))
-		return check_permitted(c, n) < 0   ? -EINVAL
-		       : n->builtin->check != NULL ? n->builtin->check(c, n)
-						   : 0;
+		return check_permitted(c, n) && (!n->builtin->check || n->builtin->check(c, n));
 	if (n->builtin)
 		return check_fail(c, n, "%s is a function: %s(...)", n->name, n->name);
 	check_fail(c, n, "unknown identifier: '%s'", n->name);
@@ -272,7 +265,7 @@ static int check_name(struct checker *c, struct node *n)
 	if (nearest)
 		source_hint(c->source, "did you mean '%s'?", nearest);
 	check_hint_headers(c, n->name);
-	return -EINVAL;
+	return false;
 }
 
 /*
@@ -289,45 +282,46 @@ static bool make_flat(struct checker *c, const char *name)
 	return c->at->flat;
 }
 
-static int check_var(struct checker *c, struct node *n)
+static bool check_var(struct checker *c, struct node *n)
 {
 	struct var *v = check_find_var(c, n->name);
 
 	if (!v && make_flat(c, n->name))
-		return 0;
+		return true;
 	n->var = v;
 	if (!v || (c->last && v->type.kind == V_NONE))
 		return check_fail(c, n, "undefined or undeclared variable: $%.*s",
 				  VAR_NAME(n->name));
 	n->vtype = v->type;
-	return 0;
+	return true;
 }
 
 /* $1: a number if it looks like one, 0 if it was not given. */
-static int check_param(struct checker *c, struct node *n)
+static bool check_param(struct checker *c, struct node *n)
 {
 	const char *text = n->num == 0 ? c->opt->script : "";
 	bool given = (uint64_t)n->num <= c->opt->nr_params && n->num > 0;
 
 	/* An earlier round has replaced the number of the parameter by its value. */
 	if (n->is_const)
-		return 0;
+		return true;
 	if (given)
 		text = c->opt->params[n->num - 1];
-	return fold_param(n, text ? text : "", given);
+	fold_param(n, text ? text : "", given);
+	return true;
 }
 
-static int check_nparams(struct checker *c, struct node *n)
+static bool check_nparams(struct checker *c, struct node *n)
 {
 	n->num = (int64_t)c->opt->nr_params;
 	n->vtype = vtype_literal(n->num, false);
 	n->is_const = true;
-	return 0;
+	return true;
 }
 
 /* ---- tuples, records, blocks ---- */
 
-static int check_tuple(struct checker *c, struct node *n)
+static bool check_tuple(struct checker *c, struct node *n)
 {
 	const unsigned int count = node_count(n->list);
 	struct vtype *types = arena_array(c->arena, count + 1, sizeof(*types));
@@ -335,60 +329,57 @@ static int check_tuple(struct checker *c, struct node *n)
 	unsigned int i = 0;
 
 	if (!types || !names)
-		return -ENOMEM;
+		return check_no_memory(c);
 	for (struct node *e = n->list; e; e = e->next, i++) {
 		struct node *v = e->kind == N_ITEM ? e->a : e;
-		int rc = check_expr(c, v);
 
-		if (rc < 0)
-			return rc;
+		if (!check_expr(c, v))
+			return false;
 		if (v->vtype.kind == V_NONE)
-			return c->last ? check_fail(c, v, "this has no value") : 0;
+			return check_unknown(c, v);
 		if (vtype_is_aggregation(&v->vtype) &&
 		    (!vtype_is_summed(&v->vtype) || v->kind == N_CALL))
 			return check_fail(c, v, "an aggregation cannot be part of a tuple");
 		names[i] = e->kind == N_ITEM ? e->name : NULL;
 		types[i] = vtype_is_summed(&v->vtype) ? vtype_int(8, v->vtype.is_signed) : v->vtype;
 	}
-	if (!vtype_tuple(&n->vtype, types, n->kind == N_RECORD ? names : NULL, count, c->arena))
-		return -ENOMEM;
-	return 0;
+	return vtype_tuple(&n->vtype, types, n->kind == N_RECORD ? names : NULL, count, c->arena) ||
+	       check_no_memory(c);
 }
 
-static int check_sizeof(struct checker *c, struct node *n)
+static bool check_sizeof(struct checker *c, struct node *n)
 {
 	struct vtype t = {0};
-	int rc = check_operand_type(c, n, &t);
 
-	if (rc < 0)
-		return rc;
+	if (!check_operand_type(c, n, &t))
+		return false;
 	if (t.kind == V_NONE)
-		return c->last ? check_fail(c, n, "its size is not known") : 0;
+		return !c->last || check_fail(c, n, "its size is not known");
 	n->num = t.size;
 	n->vtype = vtype_literal(n->num, false);
 	n->is_const = true;
-	return 0;
+	return true;
 }
 
 /* A block as an expression has the value of its last expression. */
-static int check_block(struct checker *c, struct node *n)
+static bool check_block(struct checker *c, struct node *n)
 {
 	struct var *before = c->visible;
 	const struct node *end = node_last(n->list);
-	int rc = check_statements(c, n->list);
+	const bool fine = check_statements(c, n->list);
 
 	c->visible = before;
-	if (rc == 0 && end && end->kind == N_EXPR && end->is_value)
+	if (fine && end && end->kind == N_EXPR && end->is_value)
 		n->vtype = end->a->vtype;
-	return rc;
+	return fine;
 }
 
-static int check_nothing(struct checker *c, struct node *n)
+static bool check_nothing(struct checker *c, struct node *n)
 {
 	return check_fail(c, n, "this is not a value");
 }
 
-static int (*const rules[N_KINDS])(struct checker *c, struct node *n) = {
+static bool (*const rules[N_KINDS])(struct checker *c, struct node *n) = {
 	[N_INT] = check_int,	     [N_BOOL] = check_bool,	  [N_STRING] = check_string,
 	[N_NAME] = check_name,	     [N_VAR] = check_var,	  [N_MAP] = check_map,
 	[N_PARAM] = check_param,     [N_NPARAMS] = check_nparams, [N_CALL] = check_call,
@@ -399,7 +390,7 @@ static int (*const rules[N_KINDS])(struct checker *c, struct node *n) = {
 	[N_BLOCK] = check_block,     [N_FUNC] = check_function,
 };
 
-int check_expr(struct checker *c, struct node *n)
+bool check_expr(struct checker *c, struct node *n)
 {
 	return (rules[n->kind] ? rules[n->kind] : check_nothing)(c, n);
 }

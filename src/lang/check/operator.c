@@ -82,17 +82,16 @@ static void settle_literal(struct node *n)
 		n->vtype = vtype_literal(n->num, n->vtype.is_signed);
 }
 
-int fold_unary(struct node *n)
+void fold_unary(struct node *n)
 {
 	if (!known(n->a))
-		return 0;
+		return;
 	n->is_const = n->op == '-' || n->op == '!' || n->op == '~' || n->op == '+';
 	n->num = n->op == '-'	? (int64_t)(0 - (uint64_t)n->a->num)
 		 : n->op == '!' ? !n->a->num
 		 : n->op == '~' ? ~n->a->num
 				: n->a->num;
 	settle_literal(n);
-	return 0;
 }
 
 static bool is_signed_number(const struct node *n)
@@ -120,31 +119,29 @@ bool fold_both_signed(const struct node *a, const struct node *b)
 	return signed_a;
 }
 
-int fold_binary(struct node *n)
+void fold_binary(struct node *n)
 {
 	if (known(n->a) && known(n->b))
 		n->is_const = fold_operate(n->op, fold_both_signed(n->a, n->b), n->a->num,
 					   n->b->num, &n->num);
 	settle_literal(n);
-	return 0;
 }
 
-int fold_cast(struct node *n)
+void fold_cast(struct node *n)
 {
 	const unsigned int bits = n->vtype.size * 8;
 
 	if (!known(n->a) || !bits)
-		return 0;
+		return;
 	n->is_const = true;
 	n->num = n->a->num;
 	if (bits < 64)
 		n->num = n->vtype.is_signed
 				 ? (int64_t)((uint64_t)n->num << (64 - bits)) >> (64 - bits)
 				 : (int64_t)((uint64_t)n->num << (64 - bits) >> (64 - bits));
-	return 0;
 }
 
-int fold_param(struct node *n, const char *text, bool given)
+void fold_param(struct node *n, const char *text, bool given)
 {
 	char *end;
 
@@ -156,7 +153,6 @@ int fold_param(struct node *n, const char *text, bool given)
 		n->vtype = vtype_literal(n->num, *text == '-');
 	else
 		n->vtype = vtype_string((uint32_t)n->len + 1);
-	return 0;
 }
 
 /* ---- rules ---- */
@@ -174,7 +170,7 @@ static bool is_signed(const struct node *n)
 }
 
 /* A pointer to a stored value of the script: numbers become types of C, others stay as they are. */
-static int point_at(struct checker *c, struct node *n, const struct vtype *t)
+static bool point_at(struct checker *c, struct node *n, const struct vtype *t)
 {
 	n->vtype = (struct vtype){.kind = V_POINTER, .size = 8, .c = t->c, .space = t->space};
 	if (t->kind == V_INT && !t->c.kind)
@@ -184,13 +180,13 @@ static int point_at(struct checker *c, struct node *n, const struct vtype *t)
 		n->vtype.c = (struct type){0};
 		n->vtype.to = vtype_copy(c, t);
 		if (!n->vtype.to)
-			return -ENOMEM;
+			return check_no_memory(c);
 		n->vtype.space = SPACE_OWN;
 	}
 	/* The program reads its own memory as if it were the kernel's. */
 	if (n->vtype.space == SPACE_OWN)
 		n->vtype.space = SPACE_KERNEL;
-	return 0;
+	return true;
 }
 
 /* A number that has an address gets 8 bytes: the pointer does not know other sizes. */
@@ -203,12 +199,12 @@ static void make_whole(struct checker *c, struct vtype *t)
 }
 
 /* &@x and &@x[key]: the address of the value; 0 if there is none. */
-static int check_map_address(struct checker *c, struct node *n)
+static bool check_map_address(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->a->map->value;
 
 	if (t->kind == V_NONE)
-		return 0;
+		return true;
 	if (vtype_is_aggregation(t))
 		return check_fail(c, n, "an aggregation has no address: each CPU has a part of it");
 	if (n->a->map->kind == MAP_PERCPU_HASH || n->a->map->kind == MAP_PERCPU_LRU_HASH ||
@@ -222,7 +218,7 @@ static int check_map_address(struct checker *c, struct node *n)
 	return point_at(c, n, t);
 }
 
-static int check_address(struct checker *c, struct node *n)
+static bool check_address(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->a->vtype;
 
@@ -239,10 +235,10 @@ static int check_address(struct checker *c, struct node *n)
 	if (n->a->kind != N_FIELD && n->a->kind != N_ARROW)
 		return check_fail(c, n, "only variables, maps and fields have an address");
 	n->vtype = (struct vtype){.kind = V_POINTER, .size = 8, .c = t->c, .space = t->space};
-	return 0;
+	return true;
 }
 
-static int check_dereference(struct checker *c, struct node *n)
+static bool check_dereference(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->a->vtype;
 
@@ -257,16 +253,17 @@ static int check_dereference(struct checker *c, struct node *n)
 	if (n->vtype.kind == V_NONE)
 		return check_fail(c, n, "what the pointer points at is not known");
 	c->at->reads_kernel |= t->space != SPACE_CTX;
-	return 0;
+	return true;
 }
 
-int check_unary(struct checker *c, struct node *n)
+bool check_unary(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->a->vtype;
-	int rc = check_expr(c, n->a);
 
-	if (rc < 0 || t->kind == V_NONE)
-		return rc;
+	if (!check_expr(c, n->a))
+		return false;
+	if (t->kind == V_NONE)
+		return true;
 	if (n->op == '*')
 		return check_dereference(c, n);
 	if (n->op == '&')
@@ -277,7 +274,8 @@ int check_unary(struct checker *c, struct node *n)
 		n->vtype = vtype_fixed(V_BOOL);
 	else
 		node_set_int(n, n->op == '-' || is_signed(n->a));
-	return fold_unary(n);
+	fold_unary(n);
+	return true;
 }
 
 bool op_is_comparison(int op)
@@ -297,28 +295,28 @@ static bool has_truth(const struct node *n)
 }
 
 /* Pointers: difference, comparison, and steps of the size of their target. */
-static int check_pointers(struct checker *c, struct node *n)
+static bool check_pointers(struct checker *c, struct node *n)
 {
 	const struct vtype *a = &n->a->vtype, *b = &n->b->vtype;
 
 	if (op_is_comparison(n->op)) {
 		n->vtype = vtype_fixed(V_BOOL);
-		return 0;
+		return true;
 	}
 	if (n->op != '+' && n->op != '-') {
 		node_set_int(n, false);
-		return 0;
+		return true;
 	}
 	if (a->kind == V_POINTER && b->kind == V_POINTER) {
 		if (n->op == '+')
 			return check_fail(c, n, "two pointers cannot be added");
 		node_set_int(n, true);
-		return 0;
+		return true;
 	}
 	if (b->kind == V_POINTER && n->op == '-')
 		return check_fail(c, n, "a pointer cannot be subtracted from a number");
 	n->vtype = a->kind == V_POINTER ? *a : *b;
-	return 0;
+	return true;
 }
 
 /* Names of probes are numbers of strings: a string to compare becomes a number, too. */
@@ -331,7 +329,7 @@ static void number_name(struct checker *c, const struct node *name, struct node 
 }
 
 /* Strings, arrays, tuples and the like can only be equal or not. */
-static int check_equality(struct checker *c, struct node *n)
+static bool check_equality(struct checker *c, struct node *n)
 {
 	const struct vtype *a = &n->a->vtype, *b = &n->b->vtype;
 	struct vtype as = *a;
@@ -351,23 +349,23 @@ static int check_equality(struct checker *c, struct node *n)
 	if ((a->kind == V_TUPLE || a->kind == V_RECORD) && vtype_widen(c, &as, b) < 0)
 		return check_fail(c, n, "values of different types cannot be compared");
 	n->vtype = vtype_fixed(V_BOOL);
-	return 0;
+	return true;
 }
 
-int check_divisor(struct checker *c, struct node *n)
+bool check_divisor(struct checker *c, struct node *n)
 {
 	struct action *a;
 
 	if (n->op != '/' && n->op != '%')
-		return 0;
+		return true;
 	if (n->b->is_const)
-		return n->b->num ? 0 : check_fail(c, n, "division by zero");
+		return n->b->num || check_fail(c, n, "division by zero");
 	a = check_action(c, n, ACT_WARNF, NULL);
 	if (!a)
-		return -ENOMEM;
+		return false;
 	a->format = "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is "
 		    "being used as the result.";
-	return 0;
+	return true;
 }
 
 /* $1 + 2, if $1 is a text, is the text from its third letter on, as in C. */
@@ -387,24 +385,23 @@ struct vtype check_result(const struct node *n)
 	return t;
 }
 
-int check_binary(struct checker *c, struct node *n)
+bool check_binary(struct checker *c, struct node *n)
 {
-	int rc = check_expr(c, n->a);
-
-	if (rc == 0)
-		rc = check_expr(c, n->b);
-	if (rc < 0 || n->a->vtype.kind == V_NONE || n->b->vtype.kind == V_NONE) {
-		if (rc == 0 && (op_is_comparison(n->op) || is_logical(n->op)))
+	if (!check_expr(c, n->a) || !check_expr(c, n->b))
+		return false;
+	if (n->a->vtype.kind == V_NONE || n->b->vtype.kind == V_NONE) {
+		if (op_is_comparison(n->op) || is_logical(n->op))
 			n->vtype = vtype_fixed(V_BOOL);
-		else if (rc == 0 && c->guess && (counts(n->a) || counts(n->b)))
+		else if (c->guess && (counts(n->a) || counts(n->b)))
 			node_set_int(n, n->op == '-' || is_signed(n->a) || is_signed(n->b));
-		return rc;
+		return true;
 	}
 	if (is_logical(n->op)) {
 		if (!has_truth(n->a) || !has_truth(n->b))
 			return check_fail(c, n, "the operator needs numbers");
 		n->vtype = vtype_fixed(V_BOOL);
-		return fold_binary(n);
+		fold_binary(n);
+		return true;
 	}
 	if (n->a->vtype.kind == V_POINTER || n->b->vtype.kind == V_POINTER) {
 		if (vtype_is_number(&n->a->vtype) && vtype_is_number(&n->b->vtype))
@@ -415,7 +412,7 @@ int check_binary(struct checker *c, struct node *n)
 		n->len = n->a->len - (size_t)n->b->num;
 		n->vtype = vtype_string((uint32_t)n->len + 1);
 		n->is_const = true;
-		return 0;
+		return true;
 	}
 	if (!counts(n->a) || !counts(n->b))
 		return check_equality(c, n);
@@ -423,8 +420,10 @@ int check_binary(struct checker *c, struct node *n)
 		n->vtype = vtype_fixed(V_BOOL);
 	else
 		n->vtype = check_result(n);
-	rc = check_divisor(c, n);
-	return rc < 0 ? rc : fold_binary(n);
+	if (!check_divisor(c, n))
+		return false;
+	fold_binary(n);
+	return true;
 }
 
 static bool is_same_stack(const struct vtype *a, const struct vtype *b)
@@ -433,13 +432,14 @@ static bool is_same_stack(const struct vtype *a, const struct vtype *b)
 }
 
 /* The common type of the two values of a ternary. */
-static int join_types(struct checker *c, struct node *n, const struct node *a, const struct node *b)
+static bool join_types(struct checker *c, struct node *n, const struct node *a,
+		       const struct node *b)
 {
 	if (a->vtype.kind == V_NONE || b->vtype.kind == V_NONE) {
 		if (c->last)
 			return check_fail(c, n, "only one of the two has a value");
 		n->vtype = a->vtype.kind == V_NONE ? b->vtype : a->vtype;
-		return 0;
+		return true;
 	}
 	if (counts(a) && counts(b) &&
 	    (a->vtype.kind != b->vtype.kind || a->vtype.kind == V_INT || a->vtype.kind == V_BOOL)) {
@@ -449,49 +449,42 @@ static int join_types(struct checker *c, struct node *n, const struct node *a, c
 		if ((a->vtype.c.kind || a->vtype.kind == V_BOOL) &&
 		    vtype_same(&a->vtype, &b->vtype))
 			n->vtype = a->vtype;
-		return 0;
+		return true;
 	}
 	n->vtype = a->vtype;
 	if (vtype_widen(c, &n->vtype, &b->vtype) < 0 || !is_same_stack(&a->vtype, &b->vtype))
 		return check_fail(c, n, "the two values have different types");
-	return 0;
+	return true;
 }
 
-int check_ternary(struct checker *c, struct node *n)
+bool check_ternary(struct checker *c, struct node *n)
 {
-	int rc = check_expr(c, n->a);
-
-	if (rc == 0 && n->b)
-		rc = check_expr(c, n->b);
-	if (rc == 0)
-		rc = check_expr(c, n->c);
-	if (rc < 0)
-		return rc;
+	if (!check_expr(c, n->a) || (n->b && !check_expr(c, n->b)) || !check_expr(c, n->c))
+		return false;
 	if (n->a->vtype.kind != V_NONE ? !has_truth(n->a) : c->last)
 		return check_fail(c, n->a, "the condition must be a number");
 	/* Statements such as exit() have no value and are allowed here. */
 	if (c->last && n->b && n->b->vtype.kind == V_NONE && n->c->vtype.kind == V_NONE)
-		return 0;
+		return true;
 	return join_types(c, n, n->b ? n->b : n->a, n->c);
 }
 
-int check_grown(struct checker *c, struct node *n, const struct vtype *t)
+bool check_grown(struct checker *c, struct node *n, const struct vtype *t)
 {
-	int rc;
+	bool fine;
 
 	if (n->vtype.kind != V_INT)
-		return 0;
+		return true;
 	if (n->kind == N_MAP)
 		return check_map_value(c, n, t, n->at);
 	if (n->var->declared)
-		return 0;
-	rc = vtype_widen(c, &n->var->type, t);
-	c->changed |= rc > 0;
+		return true;
+	fine = check_widen(c, &n->var->type, t);
 	n->vtype = n->var->type;
-	return rc < 0 ? rc : 0;
+	return fine;
 }
 
-int check_counted(struct checker *c, struct node *n)
+bool check_counted(struct checker *c, struct node *n)
 {
 	struct vtype *t = n->kind == N_MAP ? &n->map->value : NULL;
 
@@ -506,87 +499,87 @@ int check_counted(struct checker *c, struct node *n)
 	n->vtype = *t;
 	if (t->kind != V_INT && t->kind != V_POINTER)
 		return check_fail(c, n, "only numbers can be counted up or down");
-	return 0;
+	return true;
 }
 
-int check_step(struct checker *c, struct node *n)
+bool check_step(struct checker *c, struct node *n)
 {
-	int rc = check_expr(c, n->a);
+	struct vtype counted;
+	bool fine = check_expr(c, n->a);
 
 	if (n->a->kind != N_VAR && n->a->kind != N_MAP)
 		return check_fail(c, n, "only variables and maps can be counted up or down");
-	if (n->a->kind == N_MAP && rc == 0) {
+	if (n->a->kind == N_MAP && fine) {
 		const struct vtype number = vtype_int(8, true);
 
 		/* The first ++ creates the map. */
 		if (n->a->map->value.kind == V_NONE)
-			rc = check_map_value(c, n->a, &number, n->at);
+			fine = check_map_value(c, n->a, &number, n->at);
 		n->a->vtype = n->a->map->value;
 	}
-	if (rc < 0 || n->a->vtype.kind == V_NONE)
-		return rc;
-	rc = check_counted(c, n->a);
-	if (rc == 0) {
-		struct vtype counted = vtype_int(8, n->a->vtype.is_signed || n->op == '-');
-
-		counted.as_unsigned = n->op == '+' && n->a->vtype.as_unsigned ? 8 : 0;
-		rc = check_grown(c, n->a, &counted);
-	}
+	if (!fine || n->a->vtype.kind == V_NONE)
+		return fine;
+	if (!check_counted(c, n->a))
+		return false;
+	counted = vtype_int(8, n->a->vtype.is_signed || n->op == '-');
+	counted.as_unsigned = n->op == '+' && n->a->vtype.as_unsigned ? 8 : 0;
+	fine = check_grown(c, n->a, &counted);
 	n->vtype = n->a->vtype;
-	return rc;
+	return fine;
 }
 
 /* (uint8[])x has as many elements as fit. */
-static int array_of_value(struct checker *c, struct node *n)
+static bool array_of_value(struct checker *c, struct node *n)
 {
 	const uint32_t size = n->a->vtype.size;
 	struct type elem;
 
 	if (n->type->count)
-		return 0;
+		return true;
 	if (!type_target(&n->vtype.c, &elem) || !elem.size || size % elem.size)
 		return check_fail(c, n, "the value does not divide into such elements");
 	if (!type_array_of(&elem, size / elem.size, c->arena, &n->vtype.c))
-		return -ENOMEM;
+		return check_no_memory(c);
 	n->vtype.size = size;
-	return 0;
+	return true;
 }
 
-int check_cast(struct checker *c, struct node *n)
+bool check_cast(struct checker *c, struct node *n)
 {
 	struct vtype to;
-	int rc = check_expr(c, n->a);
 
-	if (rc == 0)
-		rc = check_type_name(c, n->type, &to);
-	if (rc < 0 || n->a->vtype.kind == V_NONE)
-		return rc;
+	if (!check_expr(c, n->a) || !check_type_name(c, n->type, &to))
+		return false;
+	if (n->a->vtype.kind == V_NONE)
+		return true;
 	/* It points into the same space as its operand, or as the probe. */
 	if (to.kind == V_POINTER && to.space == SPACE_OWN)
 		to.space = check_space_of(c, &n->a->vtype);
 	n->vtype = to;
 	if (vtype_is_number(&to) &&
-	    (vtype_is_number(&n->a->vtype) || vtype_is_summed(&n->a->vtype)))
-		return fold_cast(n);
+	    (vtype_is_number(&n->a->vtype) || vtype_is_summed(&n->a->vtype))) {
+		fold_cast(n);
+		return true;
+	}
 	if (to.kind == V_STRING && (n->a->vtype.kind == V_STRING || n->a->vtype.kind == V_BUFFER ||
 				    n->a->vtype.kind == V_ARRAY))
-		return 0;
+		return true;
 	if (to.kind == V_ARRAY && (vtype_is_number(&n->a->vtype) || n->a->vtype.kind == V_ARRAY ||
 				   (n->a->vtype.kind == V_STRING && n->a->vtype.size)))
 		return array_of_value(c, n);
 	if (to.kind == V_BUFFER && n->a->vtype.kind == V_STRING)
-		return 0;
+		return true;
 	if (vtype_is_number(&to) && n->a->vtype.kind == V_ARRAY && n->a->vtype.size <= 8)
-		return 0;
+		return true;
 	if (to.kind == V_BOOL && n->a->vtype.kind == V_STRING)
-		return 0;
+		return true;
 	if (to.kind == V_TUPLE && n->a->vtype.kind == V_TUPLE &&
 	    to.nr_elems == n->a->vtype.nr_elems)
-		return 0;
+		return true;
 	if (to.kind == V_STRUCT && vtype_is_number(&n->a->vtype)) {
 		/* (struct x)address of older scripts is the struct at that address. */
 		n->vtype.space = check_space(c);
-		return 0;
+		return true;
 	}
 	return check_fail(c, n, "this cannot be cast");
 }

@@ -189,6 +189,14 @@ int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
 	return widen_same_kind(c, to, t);
 }
 
+bool check_widen(struct checker *c, struct vtype *to, const struct vtype *t)
+{
+	const int rc = vtype_widen(c, to, t);
+
+	c->changed |= rc > 0;
+	return rc >= 0;
+}
+
 const char *check_type_text(struct checker *c, const struct vtype *t)
 {
 	const char *text;
@@ -201,10 +209,10 @@ const char *check_type_text(struct checker *c, const struct vtype *t)
 	return text ? text : "";
 }
 
-int check_mismatch(struct checker *c, struct span at, const char *name, const struct vtype *has,
-		   const struct vtype *t)
+bool check_mismatch(struct checker *c, struct span at, const char *name, const struct vtype *has,
+		    const struct vtype *t)
 {
-	return source_error(
+	return !source_error(
 		c->source, at,
 		"type mismatch for %s: trying to assign value of type '%s' when it already "
 		"contains a value of type '%s'",
@@ -280,7 +288,7 @@ void check_hint_headers(struct checker *c, const char *name)
 	buf_free(&absent);
 }
 
-static int no_type(struct checker *c, const struct type_name *t)
+static bool no_type(struct checker *c, const struct type_name *t)
 {
 	struct buf near;
 
@@ -290,24 +298,24 @@ static int no_type(struct checker *c, const struct type_name *t)
 		     buf_str(&near));
 	buf_free(&near);
 	check_hint_headers(c, t->name);
-	return -EINVAL;
+	return false;
 }
 
-static int constant(struct checker *c, const struct type_name *t, int64_t least, int64_t most,
-		    int64_t *v)
+static bool constant(struct checker *c, const struct type_name *t, int64_t least, int64_t most,
+		     int64_t *v)
 {
-	int rc = t->count ? check_expr(c, t->count) : 0;
-
-	if (rc < 0 || !t->count)
-		return rc;
+	if (!t->count)
+		return true;
+	if (!check_expr(c, t->count))
+		return false;
 	if (!t->count->is_const || t->count->num < least || t->count->num > most)
 		return check_fail(c, t->count, "a constant between %lld and %lld is needed here",
 				  (long long)least, (long long)most);
 	*v = t->count->num;
-	return 0;
+	return true;
 }
 
-static int tuple_type(struct checker *c, const struct type_name *t, struct vtype *out)
+static bool tuple_type(struct checker *c, const struct type_name *t, struct vtype *out)
 {
 	struct vtype *types;
 	uint32_t n = 0;
@@ -316,34 +324,30 @@ static int tuple_type(struct checker *c, const struct type_name *t, struct vtype
 		n++;
 	types = arena_array(c->arena, n + 1, sizeof(*types));
 	if (!types)
-		return -ENOMEM;
+		return check_no_memory(c);
 	n = 0;
-	for (const struct type_name *e = t->elems; e; e = e->next) {
-		int rc = check_type_name(c, e, &types[n++]);
-
-		if (rc < 0)
-			return rc;
-	}
-	return vtype_tuple(out, types, NULL, n, c->arena) ? 0 : -ENOMEM;
+	for (const struct type_name *e = t->elems; e; e = e->next)
+		if (!check_type_name(c, e, &types[n++]))
+			return false;
+	return vtype_tuple(out, types, NULL, n, c->arena) || check_no_memory(c);
 }
 
-static int array_type(struct checker *c, const struct type_name *t, const struct type *elem,
-		      struct vtype *out)
+static bool array_type(struct checker *c, const struct type_name *t, const struct type *elem,
+		       struct vtype *out)
 {
 	struct type elem_array;
 	int64_t count = 0;
-	int rc = constant(c, t, 1, 1 << 16, &count);
 
-	if (rc < 0)
-		return rc;
+	if (!constant(c, t, 1, 1 << 16, &count))
+		return false;
 	if (!type_array_of(elem, (uint64_t)count, c->arena, &elem_array) ||
 	    elem_array.size > UINT32_MAX)
-		return source_error(c->source, t->at, "the array is too large");
+		return !source_error(c->source, t->at, "the array is too large");
 	*out = (struct vtype){.kind = V_ARRAY, .size = (uint32_t)elem_array.size, .c = elem_array};
-	return 0;
+	return true;
 }
 
-static int pointer_to_array(struct checker *c, const struct type_name *t, struct vtype *out)
+static bool pointer_to_array(struct checker *c, const struct type_name *t, struct vtype *out)
 {
 	struct type to = out->c;
 
@@ -351,41 +355,41 @@ static int pointer_to_array(struct checker *c, const struct type_name *t, struct
 		const struct type inner = to;
 
 		if (!type_pointer_to(&inner, c->arena, &to))
-			return -ENOMEM;
+			return check_no_memory(c);
 	}
 	*out = (struct vtype){.kind = V_POINTER, .size = 8, .c = to};
-	return 0;
+	return true;
 }
 
-int check_type_name(struct checker *c, const struct type_name *t, struct vtype *out)
+bool check_type_name(struct checker *c, const struct type_name *t, struct vtype *out)
 {
 	int64_t size = c->unit->config.max_strlen;
 	struct type elem;
-	int rc;
+	bool fine;
 
 	memset(out, 0, sizeof(*out));
 	if (t->elems)
 		return tuple_type(c, t, out);
 	if (t->of) {
-		rc = check_expr(c, t->of);
+		fine = check_expr(c, t->of);
 		*out = vtype_stored(&t->of->vtype);
-		return rc;
+		return fine;
 	}
 	if (!t->pointers && (strcmp(t->name, "string") == 0 || strcmp(t->name, "buffer") == 0)) {
-		rc = constant(c, t, 1, 1 << 14, &size);
+		fine = constant(c, t, 1, 1 << 14, &size);
 		*out = vtype_string((uint32_t)size);
 		if (t->name[0] == 'b') {
 			out->kind = V_BUFFER;
 			out->size += 4;
 		}
-		return rc;
+		return fine;
 	}
 	if (!t->pointers && strcmp(t->name, "bool") == 0 && !t->is_array) {
 		*out = vtype_fixed(V_BOOL);
-		return 0;
+		return true;
 	}
 	if (!t->pointers && !t->is_array && number_named(t->name, out))
-		return 0;
+		return true;
 	if (!c_type_named(c, t->name, &elem))
 		return no_type(c, t);
 	/* The target of the last star; elements of arrays have all stars. */
@@ -393,41 +397,38 @@ int check_type_name(struct checker *c, const struct type_name *t, struct vtype *
 		const struct type to = elem;
 
 		if (!type_pointer_to(&to, c->arena, &elem))
-			return -ENOMEM;
+			return check_no_memory(c);
 	}
-	if (t->is_array) {
-		rc = array_type(c, t, &elem, out);
-		return rc < 0 || !t->outer ? rc : pointer_to_array(c, t, out);
-	}
+	if (t->is_array)
+		return array_type(c, t, &elem, out) && (!t->outer || pointer_to_array(c, t, out));
 	if (t->pointers) {
 		*out = (struct vtype){.kind = V_POINTER, .size = 8, .c = elem};
-		return 0;
+		return true;
 	}
 	*out = vtype_of_c(&elem, SPACE_OWN);
-	return out->kind == V_NONE ? no_type(c, t) : 0;
+	return out->kind != V_NONE || no_type(c, t);
 }
 
-int check_operand_type(struct checker *c, const struct node *n, struct vtype *out)
+bool check_operand_type(struct checker *c, const struct node *n, struct vtype *out)
 {
-	int rc = n->type ? check_type_name(c, n->type, out) : check_expr(c, n->a);
+	const bool fine = n->type ? check_type_name(c, n->type, out) : check_expr(c, n->a);
 
 	if (!n->type)
 		*out = n->a->vtype;
-	return rc;
+	return fine;
 }
 
 /* ---- offsetof(struct x, a.b) ---- */
 
-int check_offsetof(struct checker *c, struct node *n)
+bool check_offsetof(struct checker *c, struct node *n)
 {
 	struct vtype t = {0};
 	struct member m = {0};
 	const char *path = n->name;
 	int64_t offset = 0;
-	int rc = check_operand_type(c, n, &t);
 
-	if (rc < 0)
-		return rc;
+	if (!check_operand_type(c, n, &t))
+		return false;
 	m.type = t.c;
 	while (*path) {
 		const size_t len = strcspn(path, ".[");
@@ -442,7 +443,7 @@ int check_offsetof(struct checker *c, struct node *n)
 	n->num = offset;
 	n->vtype = vtype_literal(offset, false);
 	n->is_const = true;
-	return 0;
+	return true;
 }
 
 /* ---- maps ---- */
@@ -493,17 +494,17 @@ static struct map_def *add_map(struct checker *c, const char *name, struct span 
 	return m->name ? m : NULL;
 }
 
-int check_map_declarations(struct checker *c)
+bool check_map_declarations(struct checker *c)
 {
 	for (const struct map_decl *d = c->ast->maps; d; d = d->next) {
 		enum map_kind kind;
 
 		if (!declared_kind(d->type, &kind))
-			return source_error(c->source, d->at, "'%s' is no type of map", d->type);
+			return !source_error(c->source, d->at, "'%s' is no type of map", d->type);
 		if (d->entries < 1 || d->entries > UINT32_MAX / 2)
-			return source_error(c->source, d->at, "a map has at least one entry");
+			return !source_error(c->source, d->at, "a map has at least one entry");
 	}
-	return 0;
+	return true;
 }
 
 void check_map_unused(struct checker *c)
@@ -521,20 +522,24 @@ void check_map_unused(struct checker *c)
 
 struct map_def *check_map_named(struct checker *c, const char *name, struct span at)
 {
+	struct map_def *m;
+
 	for (size_t i = 0; i < c->unit->maps.n; i++)
 		if (c->unit->maps.at[i]->own && strcmp(c->unit->maps.at[i]->name, name) == 0)
 			return c->unit->maps.at[i];
-	return add_map(c, name, at);
+	m = add_map(c, name, at);
+	c->no_memory |= !m;
+	return m;
 }
 
-int check_whole_map(struct checker *c, struct node *map)
+bool check_whole_map(struct checker *c, struct node *map)
 {
 	map->map = check_map_named(c, map->name, map->at);
 	if (!map->map)
-		return -ENOMEM;
+		return false;
 	if (c->last && map->map->value.kind == V_NONE)
 		return check_fail(c, map, "undefined map: @%s", map->name);
-	return 0;
+	return true;
 }
 
 /* The type of key i so far. */
@@ -546,22 +551,20 @@ static const struct vtype *known_key(const struct map_def *m, unsigned int i, un
 }
 
 /* The type of the key as it is stored; several keys are a tuple. */
-static int key_type(struct checker *c, struct node *n, struct vtype *t)
+static bool key_type(struct checker *c, struct node *n, struct vtype *t)
 {
 	const unsigned int count = node_count(n->list);
 	struct vtype *types = arena_array(c->arena, count + 1, sizeof(*types));
 	unsigned int i = 0;
 
 	if (!types)
-		return -ENOMEM;
+		return check_no_memory(c);
 	for (struct node *k = n->list; k; k = k->next, i++) {
-		int rc = check_expr(c, k);
-
-		if (rc < 0)
-			return rc;
+		if (!check_expr(c, k))
+			return false;
 		if (k->vtype.kind == V_NONE)
-			return c->last ? check_fail(c, k, "this has no value and cannot be a key")
-				       : 0;
+			return !c->last ||
+			       check_fail(c, k, "this has no value and cannot be a key");
 		if (k->vtype.kind == V_PROBE && (k->kind == N_NAME || k->kind == N_CALL)) {
 			const struct vtype *known = known_key(n->map, i, count);
 
@@ -580,13 +583,11 @@ static int key_type(struct checker *c, struct node *n, struct vtype *t)
 	}
 	if (count == 1)
 		*t = types[0];
-	else if (!vtype_tuple(t, types, NULL, count, c->arena))
-		return -ENOMEM;
-	return 0;
+	return count == 1 || vtype_tuple(t, types, NULL, count, c->arena) || check_no_memory(c);
 }
 
-static int wrong_keys(struct checker *c, struct node *n, const struct vtype *has,
-		      const struct vtype *t)
+static bool wrong_keys(struct checker *c, struct node *n, const struct vtype *has,
+		       const struct vtype *t)
 {
 	return check_fail(
 		c, n,
@@ -595,14 +596,13 @@ static int wrong_keys(struct checker *c, struct node *n, const struct vtype *has
 		n->name, check_type_text(c, t), check_type_text(c, has));
 }
 
-int check_map(struct checker *c, struct node *n)
+bool check_map(struct checker *c, struct node *n)
 {
 	struct map_def *m = check_map_named(c, n->name, n->at);
 	struct vtype key = {0};
-	int rc;
 
 	if (!m)
-		return -ENOMEM;
+		return false;
 	n->map = m;
 	n->vtype = m->value;
 	if (!n->has_keys) {
@@ -613,35 +613,30 @@ int check_map(struct checker *c, struct node *n)
 	} else {
 		if (m->flagged)
 			return check_fail(c, n, "@%s is used without keys elsewhere", n->name);
-		rc = key_type(c, n, &key);
-		if (rc < 0)
-			return rc;
-		rc = vtype_widen(c, &m->key, &key);
-		if (rc < 0)
+		if (!key_type(c, n, &key))
+			return false;
+		if (!check_widen(c, &m->key, &key))
 			return wrong_keys(c, n, &m->key, &key);
-		c->changed |= rc > 0;
 	}
 	if (c->last && m->value.kind == V_NONE)
 		return check_fail(c, n, "undefined map: @%s", n->name);
-	return 0;
+	return true;
 }
 
-int check_map_value(struct checker *c, struct node *n, const struct vtype *t, struct span at)
+bool check_map_value(struct checker *c, struct node *n, const struct vtype *t, struct span at)
 {
 	struct map_def *m = n->map;
 	struct vtype stored = vtype_stored(t);
 	char name[128];
-	int rc;
+	bool fine;
 
 	/* Other maps are assigned the value of an aggregation as a number. */
 	if (t->kind == V_NONE)
-		return 0;
-	rc = vtype_widen(c, &m->value, &stored);
+		return true;
+	fine = check_widen(c, &m->value, &stored);
 	n->vtype = m->value;
-	if (rc >= 0) {
-		c->changed |= rc > 0;
-		return 0;
-	}
+	if (fine)
+		return true;
 	snprintf(name, sizeof(name), "@%s", n->name);
 	return check_mismatch(c, at, name, &m->value, t);
 }

@@ -322,7 +322,7 @@ void lower_rounds(struct lower *l, uint32_t rounds, lower_step_fn *step, const v
 	struct lower_func before;
 	uint32_t body;
 
-	if (rounds <= ROUNDS_INLINE || !compile_has(l->features, COMPILE_LOOP)) {
+	if (rounds <= ROUNDS_INLINE || !compile_has(l->features, FEATURE_LOOP)) {
 		rounds_inline(l, rounds, step, arg, done);
 	} else {
 		body = lower_body_begin(l, 2, 1, &before);
@@ -349,8 +349,7 @@ void lower_loop(struct lower *l, struct node *n)
 {
 	const bool each = n->kind == N_FOR && n->c->kind == N_MAP;
 
-	if (!(each ? compile_has(l->features, COMPILE_FOR_EACH)
-		   : compile_has(l->features, COMPILE_LOOP))) {
+	if (!compile_has(l->features, each ? FEATURE_FOR_EACH : FEATURE_LOOP)) {
 		source_error(l->c->source, n->at, "this kernel has no %s, which the loop needs",
 			     each ? "bpf_for_each_map_elem()" : "bpf_loop()");
 		l->failed = true;

@@ -453,9 +453,9 @@ static void find_scratch(struct lower *l)
 			struct ir_insn *insn = &f->code.at[k];
 
 			if (insn->op == IR_MAP && insn->imm == SCRATCH_MAP)
-				insn->imm = map_internal(
-					l, slot, "scratch", wide ? MAP_ARRAY : MAP_PERCPU_ARRAY, 8,
-					wide && !in_user ? l->features->nr_cpus : 1);
+				insn->imm = map_internal(l, slot, "scratch",
+							 wide ? MAP_ARRAY : MAP_PERCPU_ARRAY, 8,
+							 wide && !in_user ? l->c->opt->nr_cpus : 1);
 		}
 	}
 	m = *slot >= 0 ? l->unit->maps.at[*slot] : NULL;
@@ -539,13 +539,12 @@ static void check_object(struct lower *l)
 
 int lower_program(struct checker *c, struct program *p, uint32_t number, struct unit_prog *out)
 {
-	/* spur's own executor has all features. */
-	const struct compile_features all = {.nr_cpus = c->opt->features.nr_cpus};
 	struct lower l = {
 		.c = c,
 		.unit = c->unit,
 		.prog = p,
-		.features = p->runs == RUNS_IN_USER ? &all : &c->opt->features,
+		/* spur's own executor has all features. */
+		.features = p->runs == RUNS_IN_USER ? NULL : c->opt->features,
 		.ir = &out->ir,
 		.number = number,
 		.frame_vars = frame_keys(c->unit),

@@ -56,7 +56,7 @@ struct lower {
 	struct checker *c;
 	struct unit *unit;
 	struct program *prog;
-	const struct compile_features *features;
+	struct bpf_features *features; /* as in compile_options */
 	struct ir_prog *ir;
 	struct ir_func *f; /* == in.f */
 	struct lower_func in;
@@ -166,13 +166,11 @@ bool lower_argument(struct lower *l, struct node *n, struct value *v);
 
 /* ---- stacks: builtin/symbols.c, builtin/maps.c ---- */
 
-#define LOWER_STACKS 16384 /* entries of each of the kernel's stack maps */
-
 /* The number of the current stack; negative: there is none, or it was lost. */
 ir_reg lower_stack_number(struct lower *l, const struct vtype *t);
 
 /* The map for stacks of a type. */
-uint32_t lower_stacks(struct lower *l, const struct vtype *t);
+uint32_t lower_stacks(struct lower *l, const struct vtype *t, enum unit_stacks which);
 /* For len() of a stored stack: stores its number of frames. */
 void lower_note_depth(struct lower *l, const struct vtype *t, ir_reg id, uint32_t stacks);
 
@@ -201,6 +199,9 @@ void var_set(struct lower *l, struct var *var, const struct value *v);
 /* ---- maps: map.c ---- */
 
 ir_reg lower_key(struct lower *l, struct node *map);
+/* The helpers for a map by its number: the address of a value, or 0; sets a value. */
+ir_reg map_lookup(struct lower *l, uint32_t map, struct mem key);
+ir_reg map_update(struct lower *l, uint32_t map, struct mem key, struct mem value, int64_t flags);
 void map_read(struct lower *l, struct node *n, struct value *v);
 void map_assign(struct lower *l, struct node *map, struct node *n);
 void map_step(struct lower *l, struct node *map, ir_reg by, struct value *before,

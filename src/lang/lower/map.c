@@ -91,9 +91,24 @@ ir_reg lower_key(struct lower *l, struct node *map)
 	return mem_address(l, to);
 }
 
+ir_reg map_lookup(struct lower *l, uint32_t map, struct mem key)
+{
+	const ir_reg m = ir_map(l->f, map);
+
+	return IR_CALL(l->f, BPF_FUNC_map_lookup_elem, m, mem_address(l, key));
+}
+
+ir_reg map_update(struct lower *l, uint32_t map, struct mem key, struct mem value, int64_t flags)
+{
+	const ir_reg m = ir_map(l->f, map), k = mem_address(l, key), v = mem_address(l, value);
+
+	return IR_CALL(l->f, BPF_FUNC_map_update_elem, m, k, v, ir_const(l->f, flags));
+}
+
+/* The entry of a key whose address is known. */
 static ir_reg lookup(struct lower *l, const struct map_def *m, ir_reg key)
 {
-	return IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, m->number), key);
+	return map_lookup(l, m->number, (struct mem){key, 0});
 }
 
 /* Counts an entry that did not fit, or that the kernel had no memory for. */
@@ -116,12 +131,11 @@ static void count_full(struct lower *l, const struct map_def *m, ir_reg rc)
 	ir_place(l->f, end);
 }
 
-static void update(struct lower *l, const struct map_def *m, ir_reg key, ir_reg value,
+static void update(struct lower *l, const struct map_def *m, ir_reg key, struct mem value,
 		   int64_t flags)
 {
 	const ir_label good = ir_new_label(l->f);
-	ir_reg rc = IR_CALL(l->f, BPF_FUNC_map_update_elem, ir_map(l->f, m->number), key, value,
-			    ir_const(l->f, flags));
+	const ir_reg rc = map_update(l, m->number, (struct mem){key, 0}, value, flags);
 
 	ir_branch_const(l->f, IR_EQ, rc, 0, good);
 	/* Another CPU has just made the same entry. */
@@ -154,7 +168,7 @@ ir_reg map_entry(struct lower *l, struct node *map, ir_label none)
 	ir_branch_const(l->f, IR_NE, p, 0, found);
 	zero = mem_alloc(l, m->value_size);
 	mem_zero(l, zero, m->value_size);
-	update(l, m, key, mem_address(l, zero), BPF_NOEXIST);
+	update(l, m, key, zero, BPF_NOEXIST);
 	ir_set(l->f, p, lookup(l, m, key));
 	ir_branch_const(l->f, IR_EQ, p, 0, none);
 	ir_place(l->f, found);
@@ -203,13 +217,14 @@ ir_reg map_number(struct lower *l, const struct map_def *m, ir_reg key)
 {
 	const ir_label again = ir_new_label(l->f), next = ir_new_label(l->f);
 	const ir_reg sum = ir_new(l->f), count = ir_new(l->f), cpu = ir_new(l->f);
+	const bool by_cpu = per_cpu(m) && compile_has(l->features, FEATURE_PERCPU_ELEM);
 	ir_reg p;
 
 	ir_set_const(l->f, sum, 0);
 	ir_set_const(l->f, count, 0);
 	ir_set_const(l->f, cpu, 0);
 	ir_place(l->f, again);
-	if (per_cpu(m) && compile_has(l->features, COMPILE_PERCPU_LOOKUP))
+	if (by_cpu)
 		p = IR_CALL(l->f, BPF_FUNC_map_lookup_percpu_elem, ir_map(l->f, m->number), key,
 			    cpu);
 	else
@@ -217,10 +232,10 @@ ir_reg map_number(struct lower *l, const struct map_def *m, ir_reg key)
 	ir_branch_const(l->f, IR_EQ, p, 0, next);
 	join_cpu(l, m, p, sum, count);
 	ir_place(l->f, next);
-	if (per_cpu(m) && compile_has(l->features, COMPILE_PERCPU_LOOKUP)) {
+	if (by_cpu) {
 		/* One more than there are CPUs: the last part is that of programs in user space. */
 		ir_set(l->f, cpu, ir_binary_const(l->f, IR_ADD, cpu, 1));
-		ir_branch_const(l->f, IR_ULE, cpu, l->features->nr_cpus, again);
+		ir_branch_const(l->f, IR_ULE, cpu, l->c->opt->nr_cpus, again);
 	}
 	if (m->value.kind == V_AVG || m->value.kind == V_STATS)
 		return ir_binary(l->f, m->value.is_signed ? IR_SDIV : IR_UDIV, sum, count);
@@ -312,7 +327,7 @@ void map_store(struct lower *l, struct node *map, ir_reg v)
 	if (m->flagged)
 		mem_store_const(l, to, 8, 1);
 	mem_store(l, mem_at(to, m->flagged ? 8 : 0), m->value.size, v);
-	update(l, m, key, mem_address(l, to), BPF_ANY);
+	update(l, m, key, to, BPF_ANY);
 }
 
 void map_assign(struct lower *l, struct node *map, struct node *n)
@@ -334,7 +349,7 @@ void map_assign(struct lower *l, struct node *map, struct node *n)
 		ir_store_const(l->f, ir_map_value(l->f, m->number, 0), 0, 8, 1);
 		mem_copy(l, (struct mem){ir_map_value(l->f, m->number, 0), 8}, to, m->value.size);
 	} else {
-		update(l, m, lower_key(l, map), mem_address(l, to), BPF_ANY);
+		update(l, m, lower_key(l, map), to, BPF_ANY);
 	}
 }
 

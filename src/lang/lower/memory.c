@@ -225,7 +225,7 @@ void mem_store_const(struct lower *l, struct mem m, uint32_t size, int64_t v)
 
 int mem_reader(const struct lower *l, enum vspace space, bool text)
 {
-	if (!compile_has(l->features, COMPILE_READ_SPLIT))
+	if (!compile_has(l->features, FEATURE_PROBE_READ))
 		return text ? BPF_FUNC_probe_read_str : BPF_FUNC_probe_read;
 	if (space == SPACE_USER)
 		return text ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_user;
@@ -285,8 +285,7 @@ ir_reg mem_read_text(struct lower *l, struct mem to, uint32_t size, enum vspace 
 /* All CPUs share the ring: the size is the sum of what the setting gives each, a power of two. */
 static uint32_t ring(struct lower *l)
 {
-	const uint64_t wanted =
-		(uint64_t)l->unit->config.perf_rb_pages * l->features->nr_cpus * PAGE;
+	const uint64_t wanted = (uint64_t)l->unit->config.perf_rb_pages * l->c->opt->nr_cpus * PAGE;
 	uint32_t size = USUAL_RING;
 
 	if (wanted)
@@ -325,7 +324,7 @@ static int64_t wakeup(const struct action *a)
 
 static bool is_direct(const struct lower *l, const struct action *a)
 {
-	if (!compile_has(l->features, COMPILE_RINGBUF) ||
+	if (!compile_has(l->features, FEATURE_RINGBUF) ||
 	    a->size + sizeof(struct action_record) > DIRECT_LIMIT)
 		return false;
 	for (uint32_t i = 0; i < a->nr_args; i++)
@@ -378,7 +377,7 @@ void lower_send(struct lower *l, const struct action *a, struct mem record, uint
 
 	if (!length)
 		length = ir_const(l->f, size);
-	if (compile_has(l->features, COMPILE_RINGBUF))
+	if (compile_has(l->features, FEATURE_RINGBUF))
 		rc = IR_CALL(l->f, BPF_FUNC_ringbuf_output, ir_map(l->f, ring(l)),
 			     mem_address(l, record), length, ir_const(l->f, wakeup(a)));
 	else

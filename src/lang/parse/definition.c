@@ -3,6 +3,7 @@
  * Definitions in C: those between the probes of a script, and those of headers. The parser only
  * finds their ends and the names of types; lang/cdef parses the text.
  */
+#include "lang/cdef/cdef.h"
 #include "lang/parse/parser.h"
 
 /* Adds the text of a definition as a new part, if something in it was replaced or left out. */
@@ -19,9 +20,11 @@ static bool rewrite_c(struct parser *p, struct buf *text, struct span *at)
 }
 
 /* Remembers that a name is a type. */
-static bool add_type(struct parser *p, const char *name)
+static bool add_type(struct parser *p, const char *text, struct span at)
 {
-	if (map_set(&p->types, map_hash(name, strlen(name)), (void *)name))
+	char *name = arena_strndup(p->lex.arena, text + at.from, at.to - at.from);
+
+	if (name && map_set(&p->types, map_hash(name, strlen(name)), name))
 		return true;
 	lex_no_memory(&p->lex);
 	return false;
@@ -32,7 +35,7 @@ static bool read_c(struct parser *p, bool is_typedef, struct buf *text)
 {
 	unsigned int open = 0;
 	bool had_block = false;
-	const char *name = NULL;
+	struct span name = {0, 0};
 
 	for (;;) {
 		const struct token t = parse_next(p);
@@ -54,9 +57,9 @@ static bool read_c(struct parser *p, bool is_typedef, struct buf *text)
 			if (lex_char(&p->lex) != ';' && lex_char(&p->lex) != '_')
 				return true;
 		} else if (t.kind == ';' && !open) {
-			return !is_typedef || !name || add_type(p, name);
+			return !is_typedef || !name.to || add_type(p, p->source->text.data, name);
 		} else if (t.kind == T_WORD) {
-			name = t.text;
+			name = t.at;
 		}
 	}
 }
@@ -87,81 +90,40 @@ void parse_definition(struct parser *p, bool is_typedef)
 
 /* ---- headers ---- */
 
-struct typedef_reader {
-	struct parser *p;
-	const char *start, *at, *end;
-	const char *name; /* the word that may be the name of the typedef; NULL: not yet */
-	size_t len;
-	unsigned int depth; /* open brackets of any kind */
-	bool is_typedef;
-	bool is_final; /* the name is that of "(*name)" */
-};
-
-static void add_name(struct typedef_reader *r)
-{
-	const char *copy = arena_strndup(r->p->lex.arena, r->name, r->len);
-
-	if (copy)
-		add_type(r->p, copy);
-	else
-		lex_no_memory(&r->p->lex);
-	r->name = NULL;
-	r->is_final = false;
-}
-
-/* After "typedef" the last word outside of brackets is its name, or that of "(*name)". */
-static void read_word(struct typedef_reader *r, const char *word, size_t len)
-{
-	const bool is_pointer = r->depth == 1 && word - r->start > 1 && !memcmp(word - 2, "(*", 2);
-
-	if (!r->depth && len == 7 && !memcmp(word, "typedef", 7)) {
-		r->is_typedef = true;
-		r->is_final = false;
-		r->name = NULL;
-	} else if (r->is_typedef && !r->is_final && (!r->depth || is_pointer) &&
-		   !(len > 6 && !memcmp(word, "__attr", 6))) {
-		r->name = word;
-		r->len = len;
-		r->is_final = is_pointer;
-	}
-}
-
-static void read_mark(struct typedef_reader *r, char c)
-{
-	if (c == '(' || c == '[' || c == '{') {
-		r->depth++;
-	} else if (c == ')' || c == ']' || c == '}') {
-		r->depth -= r->depth > 0;
-	} else if ((c == ';' || c == ',') && !r->depth) {
-		if (r->is_typedef && r->name)
-			add_name(r);
-		r->is_typedef &= c == ',';
-	}
-}
-
-/* Remembers the names of typedefs in a text, because casts to them look like expressions. */
+/*
+ * Remembers the names of typedefs in a text, because casts to them look like expressions. The name
+ * is the last word outside of brackets, or that of "(*name)".
+ */
 static void read_typedefs(struct parser *p, const struct buf *text)
 {
-	struct typedef_reader r = {
-		.p = p, .start = text->data, .at = text->data, .end = text->data + text->len};
+	struct clexer lex = {.text = text->data, .end = (uint32_t)text->len};
+	unsigned int depth = 0; /* open brackets of any kind */
+	bool is_typedef = false, is_final = false;
+	struct span name = {0, 0};
 
-	while (r.at < r.end && !p->lex.stop) {
-		const uint32_t left = (uint32_t)(r.end - r.at), pass = lex_skip(r.at, 0, left);
-		const char *from = r.at;
+	for (struct ctoken t = clex_next(&lex); t.kind != CT_END; t = clex_next(&lex)) {
+		const char *word = text->data + t.at.from;
+		const size_t len = t.at.to - t.at.from;
+		const bool pointer = depth == 1 && t.at.from > 1 && !memcmp(word - 2, "(*", 2);
 
-		if (*r.at == '#') {
-			r.at = memchr(r.at, '\n', left);
-			if (!r.at)
+		if (t.kind == CT_NAME && !depth && len == 7 && !memcmp(word, "typedef", 7)) {
+			is_typedef = true;
+			is_final = false;
+			name.to = 0;
+		} else if (t.kind == CT_NAME && is_typedef && !is_final && (!depth || pointer) &&
+			   !(len > 6 && !memcmp(word, "__attr", 6))) {
+			name = t.at;
+			is_final = pointer;
+		} else if (t.kind == CT_MARK && (t.op == '(' || t.op == '[' || t.op == '{')) {
+			depth++;
+		} else if (t.kind == CT_MARK && (t.op == ')' || t.op == ']' || t.op == '}')) {
+			depth -= depth > 0;
+		} else if (t.kind == CT_MARK && (t.op == ';' || t.op == ',') && !depth) {
+			if (is_typedef && name.to && !add_type(p, text->data, name))
 				return;
-		} else if (pass) {
-			r.at += pass;
-		} else if (lex_is_name(*r.at)) {
-			while (r.at < r.end && lex_is_name(*r.at))
-				r.at++;
-			if (lex_is_name_start(*from))
-				read_word(&r, from, (size_t)(r.at - from));
-		} else {
-			read_mark(&r, *r.at++);
+			name.to = 0;
+			is_final = false;
+			is_typedef &= t.op == ',';
 		}
 	}
 }

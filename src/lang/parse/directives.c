@@ -438,9 +438,7 @@ static void do_endif(struct lexer *l, struct lex_input *in, const struct directi
 static void do_include(struct lexer *l, struct lex_input *in, const struct directive *d)
 {
 	const char *close;
-	struct span text;
 	char *name;
-	int r;
 
 	if (d->rest_len && *d->rest == '<') {
 		close = memchr(d->rest, '>', d->rest_len);
@@ -460,17 +458,10 @@ static void do_include(struct lexer *l, struct lex_input *in, const struct direc
 		return;
 	}
 	name = arena_strndup(l->arena, d->rest + 1, (size_t)(close - d->rest - 1));
-	if (!name) {
+	if (name)
+		pp_include_file(l, name, d->at, in->is_c);
+	else
 		lex_no_memory(l);
-		return;
-	}
-	r = pp_add_file(l, name, d->at, &text);
-	if (r > 0)
-		lex_push(l, text, false, d->at);
-	if (r == -ENOENT)
-		pp_add_header(l, name, strlen(name), true, d->at);
-	else if (r >= 0 && !in->is_c)
-		pp_note_included(l, name, true, false);
 }
 
 static void do_error(struct lexer *l, struct lex_input *in, const struct directive *d)

@@ -10,20 +10,26 @@
 
 /* ---- values ---- */
 
-static struct node *type_node(struct parser *p, enum node_kind kind, struct span from)
+static struct node *no_value(struct parser *p)
 {
-	struct type_name *type = parse_type(p);
-	struct node *n = type ? parse_node(p, kind, from) : NULL;
+	parse_unexpected(p, "an expression");
+	return parse_node(p, N_INT, p->last);
+}
 
-	if (!n)
-		return NULL;
-	n->type = type;
-	return parse_finish(p, n);
+static struct node *type_node(struct parser *p)
+{
+	const struct span from = parse_tok(p)->at;
+	struct node *n = parse_node(p, N_TYPEOF, from);
+
+	n->type = parse_type(p);
+	return parse_close(p, n, from);
 }
 
 /* Reads a list up to and including `close`. */
-static bool parse_list(struct parser *p, struct node **list, int close, const char *what)
+static struct node *parse_list(struct parser *p, int close, const char *what)
 {
+	struct node *list = NULL, **end = &list;
+
 	p->nesting++;
 	if (!parse_at(p, close)) {
 		do {
@@ -33,14 +39,13 @@ static bool parse_list(struct parser *p, struct node **list, int close, const ch
 				t->kind == T_WORD &&
 				(t->word == W_STRUCT || t->word == W_UNION || t->word == W_TYPEOF);
 
-			*list = tag ? type_node(p, N_TYPEOF, t->at) : parse_expr(p);
-			if (!*list)
-				return false;
-			list = &(*list)->next;
+			*end = tag ? type_node(p) : parse_expr(p);
+			end = &(*end)->next;
 		} while (parse_accept(p, ','));
 	}
 	p->nesting--;
-	return parse_expect(p, close, what);
+	parse_expect(p, close, what);
+	return list;
 }
 
 static struct node *parse_map(struct parser *p)
@@ -50,28 +55,22 @@ static struct node *parse_map(struct parser *p)
 	const struct macro_def *m = p->macro;
 	unsigned int i;
 
-	if (!n)
-		return NULL;
 	n->name = t.text;
 	for (i = 0; m && i < m->nr_params; i++)
 		if (m->params[i].kind == N_MAP && !strcmp(m->params[i].name, t.text))
 			break;
 	if (m && i == m->nr_params) {
-		lex_error(&p->lex, t.at, "@%s is not a parameter of this macro", t.text);
+		parse_fail(p, t.at, "@%s is not a parameter of this macro", t.text);
 		source_hint(p->source,
 			    "a macro can use the maps that are passed to it: macro %s(@%s)",
 			    m->name, *t.text ? t.text : "map");
-		return NULL;
 	}
 	if (!parse_accept(p, '['))
 		return n;
 	n->has_keys = true;
-	if (!parse_list(p, &n->list, ']', "',' or ']' after the key of a map"))
-		return NULL;
-	if (!n->list) {
-		lex_error(&p->lex, p->last, "expected a key between '[' and ']'");
-		return NULL;
-	}
+	n->list = parse_list(p, ']', "',' or ']' after the key of a map");
+	if (!n->list)
+		parse_fail(p, p->last, "expected a key between '[' and ']'");
 	return parse_close(p, n, t.at);
 }
 
@@ -80,69 +79,48 @@ static struct node *parse_call(struct parser *p, const struct token *name)
 	struct node *n = parse_node(p, N_CALL, name->at);
 
 	parse_next(p);
-	if (!n)
-		return NULL;
 	n->name = name->text;
-	if (!parse_list(p, &n->list, ')', "',' or ')' after an argument"))
-		return NULL;
+	n->list = parse_list(p, ')', "',' or ')' after an argument");
 	return parse_close(p, n, name->at);
-}
-
-/* The operand of sizeof or offsetof. */
-static bool type_or_value(struct parser *p, struct node *n)
-{
-	p->nesting++;
-	if (parse_is_type(p))
-		n->type = parse_type(p);
-	else
-		n->a = parse_expr(p);
-	p->nesting--;
-	return n->type || n->a;
 }
 
 static struct node *parse_typeinfo(struct parser *p, const struct token *word)
 {
 	struct node *n = parse_node(p, N_CALL, word->at);
 
-	if (!n || !parse_expect(p, '(', "'(' after typeinfo"))
-		return NULL;
+	parse_expect(p, '(', "'(' after typeinfo");
 	n->name = word->text;
 	p->nesting++;
-	n->list = parse_is_type(p) ? type_node(p, N_TYPEOF, parse_tok(p)->at) : parse_expr(p);
+	n->list = parse_is_type(p) ? type_node(p) : parse_expr(p);
 	p->nesting--;
-	if (!n->list || !parse_expect(p, ')', "')'"))
-		return NULL;
+	parse_expect(p, ')', "')'");
 	return parse_close(p, n, word->at);
 }
 
 /* The path of a field: a.b[1].c */
 static const char *parse_field_path(struct parser *p)
 {
-	const char *path = NULL;
+	const char *path;
 	struct buf b;
 
 	buf_init(&b, 4096);
-	for (;;) {
+	do {
 		const struct token t = *parse_tok(p);
 
 		if (!parse_expect(p, T_WORD, "the name of a field"))
-			goto out;
-		buf_puts(&b, t.text);
+			break;
+		buf_printf(&b, "%s%s", b.len ? "." : "", t.text);
 		while (parse_accept(p, '[')) {
 			const struct token index = *parse_tok(p);
 
-			if (!parse_expect(p, T_INT, "a number") || !parse_expect(p, ']', "']'"))
-				goto out;
+			parse_expect(p, T_INT, "a number");
+			parse_expect(p, ']', "']'");
 			buf_printf(&b, "[%llu]", (unsigned long long)index.num);
 		}
-		if (!parse_accept(p, '.'))
-			break;
-		buf_putc(&b, '.');
-	}
+	} while (parse_accept(p, '.'));
 	path = arena_strndup(p->lex.arena, b.data, b.len);
 	if (!path)
 		lex_no_memory(&p->lex);
-out:
 	buf_free(&b);
 	return path;
 }
@@ -153,18 +131,18 @@ static struct node *parse_sizeof(struct parser *p, const struct token *word)
 	const bool offset = word->word == W_OFFSETOF;
 	struct node *n = parse_node(p, offset ? N_OFFSETOF : N_SIZEOF, word->at);
 
-	if (!n || !parse_expect(p, '(', offset ? "'(' after offsetof" : "'(' after sizeof") ||
-	    !type_or_value(p, n))
-		return NULL;
+	parse_expect(p, '(', offset ? "'(' after offsetof" : "'(' after sizeof");
+	p->nesting++;
+	if (parse_is_type(p))
+		n->type = parse_type(p);
+	else
+		n->a = parse_expr(p);
+	p->nesting--;
 	if (offset) {
-		if (!parse_expect(p, ',', "',' and the name of a field"))
-			return NULL;
+		parse_expect(p, ',', "',' and the name of a field");
 		n->name = parse_field_path(p);
-		if (!n->name)
-			return NULL;
 	}
-	if (!parse_expect(p, ')', offset ? "')' after offsetof(...)" : "')' after sizeof(...)"))
-		return NULL;
+	parse_expect(p, ')', offset ? "')' after offsetof(...)" : "')' after sizeof(...)");
 	return parse_close(p, n, word->at);
 }
 
@@ -173,8 +151,7 @@ static struct node *parse_comptime(struct parser *p)
 {
 	struct node *n;
 
-	if (!parse_enter(p))
-		return NULL;
+	parse_enter(p);
 	n = parse_unary(p);
 	p->depth--;
 	return n;
@@ -195,8 +172,7 @@ static struct node *parse_word(struct parser *p)
 		if (parse_at(p, '('))
 			return parse_call(p, &t);
 		n = parse_node(p, N_NAME, t.at);
-		if (n)
-			n->name = t.text;
+		n->name = t.text;
 		return n;
 	}
 	switch (t.word) {
@@ -208,10 +184,9 @@ static struct node *parse_word(struct parser *p)
 	case W_FALSE:
 		parse_next(p);
 		n = parse_node(p, N_BOOL, t.at);
-		if (n)
-			n->num = t.word == W_TRUE;
+		n->num = t.word == W_TRUE;
 		return n;
-	default: parse_unexpected(p, "an expression"); return NULL;
+	default: return no_value(p);
 	}
 }
 
@@ -220,70 +195,48 @@ static struct node *parse_word(struct parser *p)
 /* (name = value, …) */
 static struct node *parse_record(struct parser *p, struct span from)
 {
-	struct node *n = parse_node(p, N_RECORD, from), **end;
+	struct node *n = parse_node(p, N_RECORD, from), **end = &n->list;
 
-	if (!n)
-		return NULL;
-	end = &n->list;
 	do {
 		const struct token name = *parse_tok(p);
 		struct node *item;
 
 		if (n->list && parse_at(p, ')'))
 			break;
-		if (!parse_expect(p, T_WORD, "a name"))
-			return NULL;
 		item = parse_node(p, N_ITEM, name.at);
-		if (!item || !parse_expect(p, T_ASSIGN, "'=' after the name"))
-			return NULL;
 		item->name = name.text;
+		parse_expect(p, T_WORD, "a name");
+		parse_expect(p, T_ASSIGN, "'=' after the name");
 		item->a = parse_expr(p);
-		if (!item->a)
-			return NULL;
 		*end = parse_close(p, item, name.at);
-		if (!*end)
-			return NULL;
 		end = &item->next;
 	} while (parse_accept(p, ','));
-	if (!parse_expect(p, ')', "',' or ')'"))
-		return NULL;
+	parse_expect(p, ')', "',' or ')'");
 	return parse_close(p, n, from);
 }
 
 static struct node *parse_cast(struct parser *p, struct span from)
 {
-	struct type_name *type = parse_type(p);
-	struct node *n, *a;
+	struct node *n = parse_node(p, N_CAST, from);
 
-	if (!type || !parse_expect(p, ')', "')' after the type"))
-		return NULL;
-	a = parse_unary(p);
-	n = a ? parse_node(p, N_CAST, from) : NULL;
-	if (!n)
-		return NULL;
-	n->type = type;
-	n->a = a;
-	return parse_finish(p, n);
+	n->type = parse_type(p);
+	parse_expect(p, ')', "')' after the type");
+	n->a = parse_unary(p);
+	return parse_close(p, n, from);
 }
 
 static struct node *parse_tuple(struct parser *p, struct node *first, struct span from)
 {
-	struct node *n = parse_node(p, N_TUPLE, from), **end;
+	struct node *n = parse_node(p, N_TUPLE, from), **end = first ? &first->next : &n->list;
 
-	if (!n)
-		return NULL;
 	n->list = first;
-	end = first ? &first->next : &n->list;
 	while (!parse_at(p, ')')) {
 		*end = parse_expr(p);
-		if (!*end)
-			return NULL;
 		end = &(*end)->next;
 		if (!parse_accept(p, ','))
 			break;
 	}
-	if (!parse_expect(p, ')', "',' or ')'"))
-		return NULL;
+	parse_expect(p, ')', "',' or ')'");
 	return parse_close(p, n, from);
 }
 
@@ -298,12 +251,9 @@ static struct node *parse_in_brackets(struct parser *p, struct span from)
 	if (parse_is_cast(p))
 		return parse_cast(p, from);
 	first = parse_expr(p);
-	if (!first)
-		return NULL;
 	if (parse_accept(p, ','))
 		return parse_tuple(p, first, from);
-	if (!parse_expect(p, ')', "')'"))
-		return NULL;
+	parse_expect(p, ')', "')'");
 	first->at = source_join(p->source, from, p->last);
 	return first;
 }
@@ -313,8 +263,7 @@ static struct node *parse_bracket(struct parser *p)
 	const struct span from = parse_next(p).at;
 	struct node *n;
 
-	if (!parse_enter(p))
-		return NULL;
+	parse_enter(p);
 	p->nesting++;
 	n = parse_in_brackets(p, from);
 	p->nesting--;
@@ -327,8 +276,6 @@ static struct node *parse_leaf(struct parser *p, enum node_kind kind)
 	const struct token t = parse_next(p);
 	struct node *n = parse_node(p, kind, t.at);
 
-	if (!n)
-		return NULL;
 	n->num = t.num;
 	n->is_unsigned = t.is_unsigned;
 	if (kind == N_STRING) {
@@ -352,7 +299,7 @@ struct node *parse_primary(struct parser *p)
 	case T_WORD: return parse_word(p);
 	case '(': return parse_bracket(p);
 	case '{': return parse_block_value(p);
-	default: parse_unexpected(p, "an expression"); return NULL;
+	default: return no_value(p);
 	}
 }
 
@@ -392,57 +339,41 @@ struct node *parse_expr(struct parser *p)
 	struct node *n, *cond;
 	struct span from;
 
-	if (!parse_enter(p))
-		return NULL;
+	parse_enter(p);
 	from = parse_tok(p)->at;
-	cond = parse_binary(p, 1);
-	if (!cond || !parse_accept(p, '?')) {
-		p->depth--;
-		return cond;
+	n = cond = parse_binary(p, 1);
+	if (parse_accept(p, '?')) {
+		n = parse_node(p, N_TERNARY, from);
+		n->a = cond;
+		if (!parse_at(p, ':'))
+			n->b = parse_expr(p);
+		parse_expect(p, ':', "':' and the other value of '?'");
+		n->c = parse_expr(p);
+		parse_close(p, n, from);
 	}
-	n = parse_node(p, N_TERNARY, from);
-	if (!n)
-		return NULL;
-	n->a = cond;
-	if (!parse_at(p, ':')) {
-		n->b = parse_expr(p);
-		if (!n->b)
-			return NULL;
-	}
-	if (!parse_expect(p, ':', "':' and the other value of '?'"))
-		return NULL;
-	n->c = parse_expr(p);
-	if (!n->c)
-		return NULL;
 	p->depth--;
-	return parse_close(p, n, from);
+	return n;
 }
 
 static struct node *parse_binary(struct parser *p, int least)
 {
 	const struct span from = parse_tok(p)->at;
 	struct node *left = parse_unary(p);
+	int precedence;
 
-	while (left) {
-		const int precedence = precedence_of(p);
-		struct node *right;
-		int op;
+	while ((precedence = precedence_of(p)) >= least) {
+		const int op = parse_next(p).kind;
+		struct node *right = parse_binary(p, precedence + 1);
 
-		if (!precedence || precedence < least)
-			return left;
-		op = parse_next(p).kind;
-		right = parse_binary(p, precedence + 1);
-		left = right ? parse_join(p, N_BINARY, from, op, left, right) : NULL;
+		left = parse_join(p, N_BINARY, from, op, left, right);
 	}
-	return NULL;
+	return left;
 }
 
-static bool can_step(struct parser *p, const struct node *n, struct span at)
+static void check_step(struct parser *p, const struct node *n, struct span at)
 {
-	if (n->kind == N_VAR || n->kind == N_MAP)
-		return true;
-	lex_error(&p->lex, at, "'++' and '--' are for variables ($x) and maps (@x)");
-	return false;
+	if (n->kind != N_VAR && n->kind != N_MAP)
+		parse_fail(p, at, "'++' and '--' are for variables ($x) and maps (@x)");
 }
 
 static struct node *parse_postfix(struct parser *p);
@@ -453,15 +384,13 @@ static struct node *parse_operand(struct parser *p, const struct token *op)
 	const bool step = op->kind == T_INC || op->kind == T_DEC;
 	struct node *n, *a;
 
-	if (!parse_enter(p))
-		return NULL;
+	parse_enter(p);
 	a = parse_unary(p);
 	p->depth--;
-	if (!a || (step && !can_step(p, a, op->at)))
-		return NULL;
+	if (step)
+		check_step(p, a, op->at);
 	n = parse_join(p, step ? N_STEP : N_UNARY, op->at, step ? op->op : op->kind, a, NULL);
-	if (n)
-		n->prefix = true;
+	n->prefix = true;
 	return n;
 }
 
@@ -489,15 +418,11 @@ static struct node *parse_field(struct parser *p, struct node *of, struct span f
 	const struct token t = *parse_tok(p);
 	struct node *n;
 
-	if (t.kind != T_WORD && (t.kind != T_INT || arrow)) {
+	if (t.kind != T_WORD && (t.kind != T_INT || arrow))
 		parse_unexpected(p, arrow ? "the name of a field after '->'"
 					  : "the name of a field, or a number, after '.'");
-		return NULL;
-	}
 	parse_next(p);
 	n = parse_join(p, arrow ? N_ARROW : N_FIELD, from, 0, of, NULL);
-	if (!n)
-		return NULL;
 	n->name = t.kind == T_WORD ? t.text : NULL;
 	n->num = t.num;
 	return n;
@@ -511,8 +436,7 @@ static struct node *parse_index(struct parser *p, struct node *of, struct span f
 	p->nesting++;
 	index = parse_expr(p);
 	p->nesting--;
-	if (!index || !parse_expect(p, ']', "']' after the index"))
-		return NULL;
+	parse_expect(p, ']', "']' after the index");
 	return parse_join(p, N_INDEX, from, 0, of, index);
 }
 
@@ -520,7 +444,8 @@ static struct node *parse_postfix_step(struct parser *p, struct node *a, struct 
 {
 	const struct token t = parse_next(p);
 
-	return can_step(p, a, t.at) ? parse_join(p, N_STEP, from, t.op, a, NULL) : NULL;
+	check_step(p, a, t.at);
+	return parse_join(p, N_STEP, from, t.op, a, NULL);
 }
 
 static struct node *parse_postfix(struct parser *p)
@@ -528,7 +453,7 @@ static struct node *parse_postfix(struct parser *p)
 	const struct span from = parse_tok(p)->at;
 	struct node *n = parse_primary(p);
 
-	while (n) {
+	for (;;) {
 		switch (parse_tok(p)->kind) {
 		case '.':
 		case T_ARROW: n = parse_field(p, n, from); break;
@@ -538,5 +463,4 @@ static struct node *parse_postfix(struct parser *p)
 		default: return n;
 		}
 	}
-	return NULL;
 }

@@ -6,7 +6,7 @@
  * A comment after something on its line stays there; other comments have lines of their own.
  * Several empty lines become one.
  */
-#include "lang/format.h"
+#include "lang/parse.h"
 
 #include <errno.h>
 

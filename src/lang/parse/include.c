@@ -300,7 +300,8 @@ static struct pp_headers *headers_of(struct lexer *l)
 	return h;
 }
 
-void pp_note_included(struct lexer *l, const char *name, bool quoted, bool absent)
+/* Adds the name of a file that the script itself includes to the list for messages. */
+static void note_included(struct lexer *l, const char *name, bool quoted, bool absent)
 {
 	struct included *one = arena_alloc(l->arena, sizeof(*one)), **end = &l->pp.included;
 	struct buf text;
@@ -382,7 +383,7 @@ void pp_add_header(struct lexer *l, const char *text, size_t len, bool quoted, s
 		return;
 	}
 	if (!found || !l->nr_in || !lex_top(l)->is_c)
-		pp_note_included(l, name, quoted, !found);
+		note_included(l, name, quoted, !found);
 	*one = (struct pp_header){.name = name, .order = l->pp.nr_defines};
 	*h->last = one;
 	h->last = &one->next;
@@ -392,6 +393,19 @@ void pp_free_headers(struct lexer *l)
 {
 	if (l->pp.headers)
 		headers_free(l->pp.headers->known);
+}
+
+void pp_include_file(struct lexer *l, const char *name, struct span at, bool by_header)
+{
+	struct span text;
+	const int r = pp_add_file(l, name, at, &text);
+
+	if (r > 0)
+		lex_push(l, text, false, at);
+	if (r == -ENOENT)
+		pp_add_header(l, name, strlen(name), true, at);
+	else if (r >= 0 && !by_header)
+		note_included(l, name, true, false);
 }
 
 /* ---- reading ---- */

@@ -228,33 +228,32 @@ enum { MAX_CHARACTER = 6 }; /* bytes of a character with its quotes: '\\377' */
 
 /* Longer ones first. */
 static const struct {
-	char text[4];
-	unsigned int len;
+	const char *text;
 	int kind, op;
 } operators[] = {
-	{"<<=", 3, T_ASSIGN, NODE_OP_SHL},
-	{">>=", 3, T_ASSIGN, NODE_OP_SHR},
-	{"<<", 2, NODE_OP_SHL, 0},
-	{">>", 2, NODE_OP_SHR, 0},
-	{"<=", 2, NODE_OP_LE, 0},
-	{">=", 2, NODE_OP_GE, 0},
-	{"==", 2, NODE_OP_EQ, 0},
-	{"!=", 2, NODE_OP_NE, 0},
-	{"&&", 2, NODE_OP_AND, 0},
-	{"||", 2, NODE_OP_OR, 0},
-	{"++", 2, T_INC, '+'},
-	{"--", 2, T_DEC, '-'},
-	{"->", 2, T_ARROW, 0},
-	{"..", 2, T_RANGE, 0},
-	{"+=", 2, T_ASSIGN, '+'},
-	{"-=", 2, T_ASSIGN, '-'},
-	{"*=", 2, T_ASSIGN, '*'},
-	{"/=", 2, T_ASSIGN, '/'},
-	{"%=", 2, T_ASSIGN, '%'},
-	{"&=", 2, T_ASSIGN, '&'},
-	{"|=", 2, T_ASSIGN, '|'},
-	{"^=", 2, T_ASSIGN, '^'},
-	{"=", 1, T_ASSIGN, 0},
+	{"<<=", T_ASSIGN, NODE_OP_SHL},
+	{">>=", T_ASSIGN, NODE_OP_SHR},
+	{"<<", NODE_OP_SHL, 0},
+	{">>", NODE_OP_SHR, 0},
+	{"<=", NODE_OP_LE, 0},
+	{">=", NODE_OP_GE, 0},
+	{"==", NODE_OP_EQ, 0},
+	{"!=", NODE_OP_NE, 0},
+	{"&&", NODE_OP_AND, 0},
+	{"||", NODE_OP_OR, 0},
+	{"++", T_INC, '+'},
+	{"--", T_DEC, '-'},
+	{"->", T_ARROW, 0},
+	{"..", T_RANGE, 0},
+	{"+=", T_ASSIGN, '+'},
+	{"-=", T_ASSIGN, '-'},
+	{"*=", T_ASSIGN, '*'},
+	{"/=", T_ASSIGN, '/'},
+	{"%=", T_ASSIGN, '%'},
+	{"&=", T_ASSIGN, '&'},
+	{"|=", T_ASSIGN, '|'},
+	{"^=", T_ASSIGN, '^'},
+	{"=", T_ASSIGN, 0},
 };
 
 static const char single[] = "+-*/%&|^~!<>?:;,.(){}[]";
@@ -278,19 +277,25 @@ void lex_free(struct lexer *l)
 	pp_free(l);
 }
 
-void lex_error(struct lexer *l, struct span at, const char *fmt, ...)
+void lex_verror(struct lexer *l, struct span at, const char *fmt, va_list ap)
 {
 	char words_[512];
-	va_list ap;
 
 	if (l->headers)
 		return;
-	va_start(ap, fmt);
 	vsnprintf(words_, sizeof(words_), fmt, ap);
-	va_end(ap);
 	source_error(l->source, at, "%s", words_);
 	if (l->source->errors >= SOURCE_MAX_ERRORS)
 		l->stop = true;
+}
+
+void lex_error(struct lexer *l, struct span at, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	lex_verror(l, at, fmt, ap);
+	va_end(ap);
 }
 
 void lex_no_memory(struct lexer *l)
@@ -489,22 +494,29 @@ static void read_dollar(struct lexer *l, struct lex_input *in, struct token *t)
 	}
 }
 
+uint32_t lex_operator(const char *text, size_t left, struct token *t)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
+		const uint32_t len = (uint32_t)strlen(operators[i].text);
+
+		if (len <= left && !memcmp(text, operators[i].text, len)) {
+			t->kind = operators[i].kind;
+			t->op = operators[i].op;
+			return len;
+		}
+	}
+	return 0;
+}
+
 static void read_operator(struct lexer *l, struct lex_input *in, struct token *t)
 {
 	const char *const text = l->source->text.data + in->pos;
-	const size_t left = in->end - in->pos;
+	const uint32_t len = lex_operator(text, in->end - in->pos, t);
 
-	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
-		if (operators[i].len <= left &&
-		    !memcmp(text, operators[i].text, operators[i].len)) {
-			t->kind = operators[i].kind;
-			t->op = operators[i].op;
-			in->pos += operators[i].len;
-			t->at.to = in->pos;
-			return;
-		}
-	}
-	t->at.to = ++in->pos;
+	in->pos += len ? len : 1;
+	t->at.to = in->pos;
+	if (len)
+		return;
 	if (*text && strchr(single, *text)) {
 		t->kind = *text;
 		return;

@@ -120,11 +120,15 @@ enum word lex_peek_word(struct lexer *l);
 /* Reports an error; sets `stop` after the last one that is shown. */
 void lex_error(struct lexer *l, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+void lex_verror(struct lexer *l, struct span at, const char *fmt, va_list ap);
 void lex_no_memory(struct lexer *l);
 /* Memory of the arena; NULL, with an error, if there is none. */
 void *lex_alloc(struct lexer *l, size_t size);
 
 enum word lex_word(const char *s, size_t len);
+
+/* The length of an operator of several characters, or of '='; sets kind and op. 0: it is none. */
+uint32_t lex_operator(const char *text, size_t left, struct token *t);
 
 static inline bool lex_is_name_start(char c)
 {

@@ -26,10 +26,10 @@ struct expansion {
 	uint32_t part; /* the beginning of the copy of the body's text */
 };
 
+/* An error (p->wrong) ends everything. */
 struct walk {
 	struct parser *p;
 	unsigned int depth, uses, nodes;
-	bool failed;
 };
 
 /* ---- definitions ---- */
@@ -55,34 +55,31 @@ static bool is_use(const struct parser *p, const struct node *n)
 	return m;
 }
 
-static bool parse_params(struct parser *p, struct macro_def *m)
+static void parse_params(struct parser *p, struct macro_def *m)
 {
 	/* A macro without parameters may have no brackets. */
 	if (parse_at(p, '{'))
-		return true;
-	if (!parse_expect(p, '(', "'(' after the macro's name"))
-		return false;
+		return;
+	parse_expect(p, '(', "'(' after the macro's name");
 	while (!parse_at(p, ')')) {
 		const struct token t = *parse_tok(p);
-		struct macro_param *param = &m->params[m->nr_params];
-
-		if (m->nr_params == MACRO_MAX_PARAMS) {
-			lex_error(&p->lex, t.at, "a macro has at most %d parameters",
-				  MACRO_MAX_PARAMS);
-			return false;
-		}
-		if (t.kind != T_VAR && t.kind != T_MAP && t.kind != T_WORD) {
+		if (m->nr_params == MACRO_MAX_PARAMS)
+			parse_fail(p, t.at, "a macro has at most %d parameters", MACRO_MAX_PARAMS);
+		else if (t.kind != T_VAR && t.kind != T_MAP && t.kind != T_WORD)
 			parse_unexpected(p, "a parameter: $variable, @map, or a name");
-			return false;
-		}
+		if (p->wrong)
+			return;
 		parse_next(p);
-		param->kind = t.kind == T_VAR ? N_VAR : t.kind == T_MAP ? N_MAP : N_NAME;
-		param->name = t.text;
-		m->nr_params++;
+		m->params[m->nr_params++] = (struct macro_param){
+			.kind = t.kind == T_VAR	  ? N_VAR
+				: t.kind == T_MAP ? N_MAP
+						  : N_NAME,
+			.name = t.text,
+		};
 		if (!parse_accept(p, ','))
 			break;
 	}
-	return parse_expect(p, ')', "',' or ')' after a parameter");
+	parse_expect(p, ')', "',' or ')' after a parameter");
 }
 
 static bool same_params(const struct macro_def *a, const struct macro_def *b)
@@ -137,6 +134,7 @@ struct macro_def *macro_begin(struct parser *p, const char *expected)
 		parse_next(p);
 	} else if (!parse_expect(p, T_WORD, expected)) {
 		name.text = "";
+		p->wrong = false;
 	}
 	m->name = name.text;
 	m->at = name.at;
@@ -150,35 +148,29 @@ void parse_macro(struct parser *p)
 
 	if (!m)
 		return;
-	if (!parse_params(p, m))
+	parse_params(p, m);
+	if (p->wrong)
 		parse_skip_to_body(p);
 	from = parse_tok(p)->at;
 	p->macro = m;
-	if (parse_block(p, &m->body, true)) {
-		m->body_at = source_join(p->source, from, p->last);
-		macro_add(p, m);
-	}
+	m->body = parse_block(p, true);
 	p->macro = NULL;
+	if (p->wrong)
+		return;
+	m->body_at = source_join(p->source, from, p->last);
+	macro_add(p, m);
 }
 
 /* ---- copies ---- */
 
 static struct node *copy(struct walk *w, const struct expansion *x, const struct node *n);
 
-static void *give_up(struct walk *w, void *result)
-{
-	w->failed = true;
-	return result;
-}
-
 static struct node *copy_list(struct walk *w, const struct expansion *x, const struct node *list)
 {
 	struct node *first = NULL, **end = &first;
 
-	for (; list && !w->failed; list = list->next) {
+	for (; list && !w->p->wrong; list = list->next) {
 		*end = copy(w, x, list);
-		if (!*end)
-			return NULL;
 		end = &(*end)->next;
 	}
 	return first;
@@ -190,7 +182,7 @@ static struct type_name *copy_type(struct walk *w, const struct expansion *x,
 	struct type_name *c = parse_alloc(w->p, sizeof(*c));
 
 	if (!c)
-		return give_up(w, NULL);
+		return NULL;
 	*c = *t;
 	if (t->count)
 		c->count = copy(w, x, t->count);
@@ -199,9 +191,9 @@ static struct type_name *copy_type(struct walk *w, const struct expansion *x,
 	for (struct type_name **e = &c->elems; *e; e = &(*e)->next) {
 		*e = copy_type(w, x, *e);
 		if (!*e)
-			return NULL;
+			break;
 	}
-	return w->failed ? NULL : c;
+	return c;
 }
 
 /* The place in the copy of the body's text; text of the preprocessor stays where it is. */
@@ -233,66 +225,52 @@ static const char *own_name(const struct expansion *x, const char *name)
 	own = arena_strdup(x->p->lex.arena, text);
 	if (!own)
 		lex_no_memory(&x->p->lex);
+	x->p->wrong |= !own;
 	return own;
 }
 
 /* Copies variables and names of the body; parameters become the arguments. */
-static bool copy_name(struct walk *w, const struct expansion *x, const struct node *n,
+static void copy_name(struct walk *w, const struct expansion *x, const struct node *n,
 		      struct node *c)
 {
 	const int param = param_of(x, n);
 
 	if (n->kind == N_NAME && param >= 0) {
 		const struct expansion argument = {.p = x->p};
-		struct node *arg = copy(w, &argument, x->args[param]);
 
-		if (!arg)
-			return false;
-		*c = *arg;
+		*c = *copy(w, &argument, x->args[param]);
 		c->next = NULL;
 	} else if (param >= 0) {
 		c->name = x->args[param]->name;
 	} else if (n->kind == N_VAR) {
 		c->name = own_name(x, n->name);
 	}
-	return c->name || n->kind == N_NAME;
 }
 
 static struct node *copy(struct walk *w, const struct expansion *x, const struct node *n)
 {
-	struct node *c;
+	struct node *c = parse_node(w->p, n->kind, n->at);
 
-	if (w->failed)
-		return NULL;
-	c = w->nodes++ < MAX_NODES ? parse_alloc(w->p, sizeof(*c)) : NULL;
-	if (!c) {
-		if (!w->p->lex.stop)
-			lex_error(&w->p->lex, n->at, "the macros of this script become too much");
-		return give_up(w, NULL);
-	}
+	if (w->nodes++ >= MAX_NODES)
+		parse_fail(w->p, n->at, "the macros of this script become too much");
+	if (w->p->wrong)
+		return c;
 	*c = *n;
 	c->next = NULL;
 	if (x->macro && !x->macro->is_function)
 		c->at = move_place(x, n->at);
-	if (n->a)
-		c->a = copy(w, x, n->a);
-	/* In statements these two are lists. */
-	if (n->b)
-		c->b = n->kind > N_EXPR ? copy_list(w, x, n->b) : copy(w, x, n->b);
-	if (n->c)
-		c->c = n->kind > N_EXPR ? copy_list(w, x, n->c) : copy(w, x, n->c);
-	if (n->list)
-		c->list = copy_list(w, x, n->list);
+	/* Parts of statements are lists. */
+	c->a = copy_list(w, x, n->a);
+	c->b = copy_list(w, x, n->b);
+	c->c = copy_list(w, x, n->c);
+	c->list = copy_list(w, x, n->list);
 	if (n->type)
 		c->type = copy_type(w, x, n->type);
-	if (x->macro && (n->kind == N_VAR || n->kind == N_MAP || n->kind == N_NAME) &&
-	    !copy_name(w, x, n, c))
-		w->failed = true;
+	if (x->macro && (n->kind == N_VAR || n->kind == N_MAP || n->kind == N_NAME))
+		copy_name(w, x, n, c);
 	if (n->kind == N_LET && c->a)
 		c->name = c->a->name;
-	if (!w->failed && !parse_finish(w->p, c))
-		w->failed = true;
-	return w->failed ? NULL : c;
+	return parse_finish(w->p, c);
 }
 
 /* ---- uses ---- */
@@ -345,10 +323,11 @@ static struct macro_def *choose(struct walk *w, struct node *n, struct expansion
 			return m;
 	}
 	report_wrong_args(w, n, nearest, given);
-	return give_up(w, NULL);
+	w->p->wrong = true;
+	return NULL;
 }
 
-static bool add_text(struct walk *w, struct expansion *x, const struct node *n)
+static void add_text(struct walk *w, struct expansion *x, const struct node *n)
 {
 	struct source *const s = w->p->source;
 	const struct span body = x->macro->body_at;
@@ -363,11 +342,9 @@ static bool add_text(struct walk *w, struct expansion *x, const struct node *n)
 	       source_add_expansion(s, x->macro->name, x->macro->at, text.data, len, n->at);
 	buf_free(&text);
 	x->part = (uint32_t)(s->text.len - len - 1);
-	if (!good) {
+	if (!good)
 		lex_no_memory(&w->p->lex);
-		w->failed = true;
-	}
-	return good;
+	w->p->wrong |= !good;
 }
 
 static struct node *walk(struct walk *w, struct node *n);
@@ -377,41 +354,35 @@ static void walk_list(struct walk *w, struct node **list);
 static struct node *make_let(struct walk *w, const struct expansion *x, const char *name,
 			     struct type_name *type, struct node *value)
 {
-	struct node *let = parse_alloc(w->p, sizeof(*let)), *var = parse_alloc(w->p, sizeof(*var));
 	const struct span at = value ? value->at : x->macro->at;
+	struct node *let = parse_node(w->p, N_LET, at), *var = parse_node(w->p, N_VAR, at);
 
-	if (let && var)
-		*var = (struct node){
-			.kind = N_VAR, .at = at, .height = 1, .name = own_name(x, name)};
-	if (!let || !var || !var->name)
-		return give_up(w, NULL);
-	*let = (struct node){.kind = N_LET, .at = at, .name = var->name, .type = type};
+	var->name = let->name = own_name(x, name);
+	var->at = let->at = at;
+	let->type = type;
 	let->a = var;
 	let->b = value;
 	if (value)
 		value->next = NULL;
-	w->failed |= !parse_finish(w->p, let);
-	return let;
+	return parse_finish(w->p, let);
 }
 
 /* Makes the call of a function from the copy of its body. */
 static struct node *make_call(struct walk *w, struct expansion *x, struct node *body)
 {
 	const struct macro_def *m = x->macro;
-	struct node *call = parse_alloc(w->p, sizeof(*call)), **end;
+	struct node *call = parse_node(w->p, N_FUNC, body->at), **end = &call->list;
 
-	if (!call)
-		return give_up(w, body);
-	*call = (struct node){.kind = N_FUNC, .at = body->at, .name = m->name, .a = body};
-	end = &call->list;
-	for (unsigned int i = 0; i < m->nr_params && !w->failed; i++) {
+	call->at = body->at;
+	call->name = m->name;
+	call->a = body;
+	for (unsigned int i = 0; i < m->nr_params && !w->p->wrong; i++) {
 		*end = make_let(w, x, m->params[i].name, m->params[i].type, x->args[i]);
-		if (*end)
-			end = &(*end)->next;
+		end = &(*end)->next;
 	}
-	if (m->returns && !w->failed)
+	if (m->returns)
 		call->b = make_let(w, x, "return", m->returns, NULL);
-	return call;
+	return parse_finish(w->p, call);
 }
 
 /* Replaces a use by the body: a block, or its only expression. */
@@ -419,39 +390,34 @@ static struct node *replace(struct walk *w, struct node *n)
 {
 	struct expansion x = {.p = w->p, .number = ++w->uses};
 	struct macro_def *m = choose(w, n, &x);
-	struct node *c, *next = n->next;
+	struct node *c;
 
-	if (!m)
+	if (m && m->active)
+		parse_fail(w->p, n->at, "%s '%s' %s itself", kind_of(m), m->name,
+			   m->is_function ? "calls" : "uses");
+	if (w->p->wrong)
 		return n;
-	if (m->active) {
-		lex_error(&w->p->lex, n->at, "%s '%s' %s itself", kind_of(m), m->name,
-			  m->is_function ? "calls" : "uses");
-		return give_up(w, n);
-	}
 	x.macro = m;
-	if (!m->is_function && !add_text(w, &x, n))
-		return n;
-	c = parse_alloc(w->p, sizeof(*c));
-	if (!c)
-		return give_up(w, n);
-	*c = (struct node){.kind = N_BLOCK, .at = n->at, .height = 1};
+	if (!m->is_function)
+		add_text(w, &x, n);
+	c = parse_node(w->p, N_BLOCK, n->at);
+	c->at = n->at;
 	c->list = copy_list(w, &x, m->body);
 	m->active = m->used = true;
 	walk_list(w, &c->list);
 	m->active = false;
-	if (!w->failed && m->is_function && parse_finish(w->p, c))
+	parse_finish(w->p, c);
+	if (m->is_function)
 		c = make_call(w, &x, c);
-	if (w->failed || !parse_finish(w->p, c))
-		return give_up(w, n);
-	if (!m->is_function && c->list && c->list->is_value)
+	else if (c->list && c->list->is_value)
 		c = c->list->a;
-	c->next = next;
+	c->next = n->next;
 	return c;
 }
 
 static void walk_list(struct walk *w, struct node **list)
 {
-	for (; *list && !w->failed; list = &(*list)->next)
+	for (; *list && !w->p->wrong; list = &(*list)->next)
 		*list = walk(w, *list);
 }
 
@@ -467,23 +433,20 @@ static void walk_type(struct walk *w, struct type_name *t)
 
 static struct node *walk(struct walk *w, struct node *n)
 {
-	if (w->failed)
+	if (++w->depth > MAX_WALK)
+		parse_fail(w->p, n->at, "macros are nested too deeply");
+	if (w->p->wrong)
 		return n;
-	if (++w->depth > MAX_WALK) {
-		lex_error(&w->p->lex, n->at, "macros are nested too deeply");
-		return give_up(w, n);
-	}
-	if (n->a)
-		n->a = walk(w, n->a);
+	walk_list(w, &n->a);
 	walk_list(w, &n->b);
 	walk_list(w, &n->c);
 	walk_list(w, &n->list);
 	if (n->type)
 		walk_type(w, n->type);
-	if (!w->failed && is_use(w->p, n))
+	if (!w->p->wrong && is_use(w->p, n))
 		n = replace(w, n);
-	else if (!w->failed && !parse_finish(w->p, n))
-		w->failed = true;
+	else
+		parse_finish(w->p, n);
 	w->depth--;
 	return n;
 }
@@ -491,7 +454,7 @@ static struct node *walk(struct walk *w, struct node *n)
 /* Unused functions are checked, too: they may call themselves, or others with wrong arguments. */
 static void look_at_unused(struct walk *w)
 {
-	for (struct macro_def *m = w->p->macros; m && !w->failed; m = m->next)
+	for (struct macro_def *m = w->p->macros; m && !w->p->wrong; m = m->next)
 		if (m->is_function && !m->used) {
 			m->active = true;
 			walk_list(w, &m->body);
@@ -505,9 +468,8 @@ void macro_expand(struct parser *p)
 
 	if (!p->macros)
 		return;
-	for (struct probe_def *d = p->ast->probes; d && !w.failed; d = d->next) {
-		if (d->predicate)
-			d->predicate = walk(&w, d->predicate);
+	for (struct probe_def *d = p->ast->probes; d && !p->wrong; d = d->next) {
+		walk_list(&w, &d->predicate);
 		walk_list(&w, &d->body);
 	}
 	look_at_unused(&w);
@@ -521,57 +483,39 @@ static bool is_void(const struct type_name *t)
 }
 
 /* $name : type */
-static bool parse_param(struct parser *p, struct macro_def *m)
+static void parse_param(struct parser *p, struct macro_def *m)
 {
-	struct macro_param *param = &m->params[m->nr_params];
 	const struct token t = *parse_tok(p);
+	struct macro_param param = {.kind = N_VAR, .name = t.text};
 
-	if (m->nr_params == MACRO_MAX_PARAMS) {
-		lex_error(&p->lex, t.at, "a function has at most %d parameters", MACRO_MAX_PARAMS);
-		return false;
-	}
-	if (!parse_expect(p, T_VAR, "a parameter: $name : type"))
-		return false;
-	for (unsigned int i = 0; i < m->nr_params; i++)
-		if (strcmp(m->params[i].name, t.text) == 0) {
-			lex_error(&p->lex, t.at, "there is a parameter $%s already", t.text);
-			return false;
-		}
-	if (!parse_expect(p, ':', "':' and the type of the parameter"))
-		return false;
-	param->kind = N_VAR;
-	param->name = t.text;
-	param->type = parse_type(p);
-	if (!param->type)
-		return false;
-	if (is_void(param->type)) {
-		lex_error(&p->lex, param->type->at, "a parameter cannot be void");
-		return false;
-	}
-	m->nr_params++;
-	return true;
+	if (m->nr_params == MACRO_MAX_PARAMS)
+		parse_fail(p, t.at, "a function has at most %d parameters", MACRO_MAX_PARAMS);
+	parse_expect(p, T_VAR, "a parameter: $name : type");
+	for (unsigned int i = 0; i < m->nr_params && !p->wrong; i++)
+		if (strcmp(m->params[i].name, t.text) == 0)
+			parse_fail(p, t.at, "there is a parameter $%s already", t.text);
+	parse_expect(p, ':', "':' and the type of the parameter");
+	param.type = parse_type(p);
+	if (is_void(param.type))
+		parse_fail(p, param.type->at, "a parameter cannot be void");
+	if (!p->wrong)
+		m->params[m->nr_params++] = param;
 }
 
-static bool parse_head(struct parser *p, struct macro_def *m)
+static void parse_head(struct parser *p, struct macro_def *m)
 {
-	if (!parse_expect(p, '(', "'(' after the function's name"))
-		return false;
+	parse_expect(p, '(', "'(' after the function's name");
 	while (!parse_at(p, ')')) {
-		if (!parse_param(p, m))
-			return false;
+		parse_param(p, m);
 		if (!parse_accept(p, ','))
 			break;
 	}
-	if (!parse_expect(p, ')', "',' or ')' after a parameter"))
-		return false;
+	parse_expect(p, ')', "',' or ')' after a parameter");
 	if (!parse_accept(p, ':'))
-		return true;
+		return;
 	m->returns = parse_type(p);
-	if (!m->returns)
-		return false;
 	if (is_void(m->returns))
 		m->returns = NULL;
-	return true;
 }
 
 void parse_function(struct parser *p)
@@ -582,10 +526,12 @@ void parse_function(struct parser *p)
 	if (!m)
 		return;
 	m->is_function = true;
-	good = parse_head(p, m);
+	parse_head(p, m);
+	good = !p->wrong;
 	if (!good)
 		parse_skip_to_body(p);
-	if (!parse_block(p, &m->body, false) || !good || !*m->name)
+	m->body = parse_block(p, false);
+	if (p->wrong || !good || !*m->name)
 		return;
 	macro_add(p, m);
 	if (builtin_find(m->name, false) || builtin_find(m->name, true))

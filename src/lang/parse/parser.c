@@ -311,34 +311,35 @@ static struct attach_point *parse_point(struct parser *p)
 	return ap;
 }
 
-static bool parse_points(struct parser *p, struct attach_point **to)
+static void parse_points(struct parser *p, struct attach_point **to)
 {
 	for (;;) {
 		int c;
 
 		*to = parse_point(p);
-		if (!*to)
-			return false;
+		p->wrong = !*to;
+		if (p->wrong)
+			return;
 		to = &(*to)->next;
 		c = lex_char(&p->lex);
 		if (c != ',')
-			return true;
+			return;
 		lex_top(&p->lex)->pos++;
 		c = lex_char(&p->lex);
 		if (c == '{' || c == '/')
-			return true;
+			return;
 	}
 }
 
-static bool parse_predicate(struct parser *p, struct probe_def *d)
+static void parse_predicate(struct parser *p, struct probe_def *d)
 {
 	if (!parse_accept(p, '/'))
-		return true;
+		return;
 	p->in_predicate = true;
 	p->nesting = 0;
 	d->predicate = parse_expr(p);
 	p->in_predicate = false;
-	return d->predicate && parse_expect(p, '/', "'/' at the end of the predicate");
+	parse_expect(p, '/', "'/' at the end of the predicate");
 }
 
 void parse_probe(struct parser *p)
@@ -349,13 +350,12 @@ void parse_probe(struct parser *p)
 	if (!d)
 		return;
 	from = lex_top(&p->lex)->pos;
-	if (!parse_points(p, &d->points) || !parse_predicate(p, d)) {
-		parse_skip_to_body(p);
-	} else if (!parse_at(p, '{')) {
+	parse_points(p, &d->points);
+	parse_predicate(p, d);
+	if (!parse_at(p, '{'))
 		parse_unexpected(p, d->predicate ? "'{' after the predicate"
 						 : "'{', '/' or ',' after the probe");
-		parse_skip_to_body(p);
-	}
+	parse_skip_to_body(p);
 	if (!parse_at(p, '{')) {
 		/* Skip it, so that the parser makes progress. */
 		parse_next(p);
@@ -363,7 +363,7 @@ void parse_probe(struct parser *p)
 	}
 	for (struct attach_point *ap = d->points; ap; ap = ap->next)
 		d->at = (struct span){from, ap->at.to};
-	parse_block(p, &d->body, false);
+	d->body = parse_block(p, false);
 	*p->probes_end = d;
 	p->probes_end = &d->next;
 }
@@ -372,6 +372,10 @@ void parse_probe(struct parser *p)
 
 const struct token *parse_peek(struct parser *p, unsigned int ahead)
 {
+	static const struct token none = {.kind = T_END};
+
+	if (p->wrong)
+		return &none;
 	while (p->nr_ahead <= ahead) {
 		const unsigned int at = (p->first + p->nr_ahead++) % PARSE_AHEAD;
 
@@ -406,18 +410,27 @@ void parse_unexpected(struct parser *p, const char *expected)
 	const char *const text = p->source->text.data + t->at.from;
 	const uint32_t len = t->at.to - t->at.from;
 
-	if (p->lex.stop || t->kind == T_BAD)
-		return;
-	if (t->kind == T_END) {
-		if (!p->reported_end)
-			lex_error(&p->lex, t->at, "expected %s, but the script ends here",
-				  expected);
-		p->reported_end = true;
+	if (p->lex.stop || t->kind == T_BAD || (t->kind == T_END && p->reported_end)) {
+		p->wrong = true;
+	} else if (t->kind == T_END) {
+		p->reported_end = !p->wrong;
+		parse_fail(p, t->at, "expected %s, but the script ends here", expected);
 	} else if (len > 40) {
-		lex_error(&p->lex, t->at, "expected %s, not '%.36s...'", expected, text);
+		parse_fail(p, t->at, "expected %s, not '%.36s...'", expected, text);
 	} else {
-		lex_error(&p->lex, t->at, "expected %s, not '%.*s'", expected, (int)len, text);
+		parse_fail(p, t->at, "expected %s, not '%.*s'", expected, (int)len, text);
 	}
+}
+
+void parse_fail(struct parser *p, struct span at, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (!p->wrong)
+		lex_verror(&p->lex, at, fmt, ap);
+	va_end(ap);
+	p->wrong = true;
 }
 
 bool parse_expect(struct parser *p, int kind, const char *what)
@@ -430,34 +443,37 @@ bool parse_expect(struct parser *p, int kind, const char *what)
 
 void parse_skip_to_body(struct parser *p)
 {
+	p->wrong = false;
 	while (!parse_at(p, '{') && !parse_at(p, '}') && !parse_at(p, T_END))
 		parse_next(p);
 }
 
-bool parse_enter(struct parser *p)
+void parse_enter(struct parser *p)
 {
-	if (p->depth >= PARSE_MAX_DEPTH) {
-		lex_error(&p->lex, parse_tok(p)->at, "this is nested too deeply");
-		p->lex.stop = true;
-		return false;
-	}
-	p->depth++;
-	return true;
+	if (p->depth++ < PARSE_MAX_DEPTH)
+		return;
+	parse_fail(p, parse_tok(p)->at, "this is nested too deeply");
+	p->lex.stop = true;
 }
 
 /* ---- nodes ---- */
 
 void *parse_alloc(struct parser *p, size_t size)
 {
-	return lex_alloc(&p->lex, size);
+	void *m = lex_alloc(&p->lex, size);
+
+	p->wrong |= !m;
+	return m;
 }
 
 struct node *parse_node(struct parser *p, enum node_kind kind, struct span from)
 {
 	struct node *n = parse_alloc(p, sizeof(*n));
 
-	if (!n)
-		return NULL;
+	if (!n) {
+		p->spare = (struct node){0};
+		n = &p->spare;
+	}
 	n->kind = kind;
 	n->height = 1;
 	n->at = source_join(p->source, from, p->last);
@@ -469,9 +485,9 @@ static uint32_t higher(uint32_t height, const struct node *child)
 	return child && child->height >= height ? child->height + 1 : height;
 }
 
-static uint32_t higher_of_list(uint32_t height, const struct node *list, bool whole)
+static uint32_t higher_of_list(uint32_t height, const struct node *list)
 {
-	for (const struct node *n = list; n; n = whole ? n->next : NULL)
+	for (const struct node *n = list; n; n = n->next)
 		height = higher(height, n);
 	return height;
 }
@@ -486,19 +502,16 @@ static uint32_t higher_of_type(uint32_t height, const struct type_name *t)
 
 struct node *parse_finish(struct parser *p, struct node *n)
 {
-	/* Bodies of statements are lists, too. */
-	const bool has_lists = n->kind > N_EXPR;
 	uint32_t height = higher(1, n->a);
 
-	height = higher_of_list(height, n->b, has_lists);
-	height = higher_of_list(height, n->c, has_lists);
-	height = higher_of_list(height, n->list, true);
+	/* Bodies of statements are lists, too. */
+	height = higher_of_list(height, n->b);
+	height = higher_of_list(height, n->c);
+	height = higher_of_list(height, n->list);
 	if (n->type)
 		height = higher_of_type(height, n->type);
-	if (height > AST_MAX_HEIGHT) {
-		lex_error(&p->lex, n->at, "this is nested too deeply");
-		return NULL;
-	}
+	if (height > AST_MAX_HEIGHT)
+		parse_fail(p, n->at, "this is nested too deeply");
 	n->height = height;
 	return n;
 }
@@ -514,8 +527,6 @@ struct node *parse_join(struct parser *p, enum node_kind kind, struct span from,
 {
 	struct node *n = parse_node(p, kind, from);
 
-	if (!n)
-		return NULL;
 	n->op = op;
 	n->a = a;
 	n->b = b;
@@ -529,6 +540,7 @@ static void skip_item(struct parser *p, bool semicolon)
 {
 	unsigned int open = 0;
 
+	p->wrong = false;
 	while (!parse_at(p, T_END)) {
 		const int kind = parse_next(p).kind;
 
@@ -538,86 +550,78 @@ static void skip_item(struct parser *p, bool semicolon)
 	}
 }
 
-static bool parse_config_item(struct parser *p)
+static void parse_config_item(struct parser *p)
 {
 	struct config_item *c = parse_alloc(p, sizeof(*c));
-	struct token name = *parse_tok(p), value;
+	const struct token name = *parse_tok(p);
+	struct token value;
 
-	if (!c || !parse_expect(p, T_WORD, "the name of a setting") ||
-	    !parse_expect(p, T_ASSIGN, "'='"))
-		return false;
+	parse_expect(p, T_WORD, "the name of a setting");
+	parse_expect(p, T_ASSIGN, "'='");
 	value = *parse_tok(p);
-	if (value.kind != T_WORD && value.kind != T_INT && value.kind != T_STRING) {
+	if (value.kind != T_WORD && value.kind != T_INT && value.kind != T_STRING)
 		parse_unexpected(p, "a word, a number or a string");
-		return false;
-	}
 	parse_next(p);
-	c->name = name.text;
-	c->at = name.at;
-	c->text = value.text;
+	if (p->wrong)
+		return;
+	*c = (struct config_item){.name = name.text, .at = name.at, .text = value.text};
 	if (value.kind == T_INT) {
 		char digits[24];
 
 		snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value.num);
 		c->text = arena_strdup(p->lex.arena, digits);
-	}
-	if (!c->text) {
-		lex_no_memory(&p->lex);
-		return false;
+		if (!c->text)
+			lex_no_memory(&p->lex);
 	}
 	*p->config_end = c;
 	p->config_end = &c->next;
-	return true;
 }
 
 /* config = { name = value; … } */
 static void parse_config(struct parser *p)
 {
 	parse_next(p);
-	if (!parse_expect(p, T_ASSIGN, "'=' after config") ||
-	    !parse_expect(p, '{', "'{' after 'config ='")) {
-		skip_item(p, false);
-		return;
-	}
+	parse_expect(p, T_ASSIGN, "'=' after config");
+	parse_expect(p, '{', "'{' after 'config ='");
 	while (!parse_at(p, '}') && !parse_at(p, T_END)) {
-		if (!parse_config_item(p) ||
-		    (!parse_at(p, '}') && !parse_expect(p, ';', "';' after the setting"))) {
-			skip_item(p, false);
-			return;
-		}
+		parse_config_item(p);
+		if (!parse_at(p, '}'))
+			parse_expect(p, ';', "';' after the setting");
 	}
-	if (parse_expect(p, '}', "'}' at the end of the settings") && lex_char(&p->lex) == ';')
+	if (p->wrong)
+		skip_item(p, false);
+	else if (parse_expect(p, '}', "'}' at the end of the settings") && lex_char(&p->lex) == ';')
 		parse_next(p);
 }
 
 /* let @name = type(entries); */
-static bool parse_map_decl(struct parser *p)
+static void parse_map_decl(struct parser *p)
 {
 	const struct span from = parse_next(p).at;
 	struct map_decl *m = parse_alloc(p, sizeof(*m));
-	struct token name = *parse_tok(p), type, entries;
+	const struct token name = *parse_tok(p);
+	struct token type, entries;
 
-	if (!m ||
-	    !parse_expect(p, T_MAP, "a map after 'let' outside of probes: let @name = hash(100)"))
-		return false;
-	if (!parse_expect(p, T_ASSIGN, "'=' and the type of the map"))
-		return false;
+	parse_expect(p, T_MAP, "a map after 'let' outside of probes: let @name = hash(100)");
+	parse_expect(p, T_ASSIGN, "'=' and the type of the map");
 	type = *parse_tok(p);
-	if (!parse_expect(p, T_WORD, "the type of the map: hash, lruhash, percpuhash, …") ||
-	    !parse_expect(p, '(', "'(' and the number of entries"))
-		return false;
+	parse_expect(p, T_WORD, "the type of the map: hash, lruhash, percpuhash, …");
+	parse_expect(p, '(', "'(' and the number of entries");
 	entries = *parse_tok(p);
-	if (!parse_expect(p, T_INT, "the number of entries") || !parse_expect(p, ')', "')'"))
-		return false;
-	m->at = source_join(p->source, from, p->last);
-	m->name = name.text;
-	m->type = type.text;
-	m->entries = entries.num;
+	parse_expect(p, T_INT, "the number of entries");
+	parse_expect(p, ')', "')'");
+	if (p->wrong) {
+		skip_item(p, true);
+		return;
+	}
+	*m = (struct map_decl){.at = source_join(p->source, from, p->last),
+			       .name = name.text,
+			       .type = type.text,
+			       .entries = entries.num};
 	*p->maps_end = m;
 	p->maps_end = &m->next;
 	if (lex_char(&p->lex) == ';')
 		parse_next(p);
-	return true;
 }
 
 /* ---- the script ---- */
@@ -640,7 +644,6 @@ static void parse_item(struct parser *p)
 {
 	const enum word w = lex_peek_word(&p->lex);
 
-	p->depth = 0;
 	parse_system_headers(p);
 	switch (w) {
 	case W_CONFIG: parse_config(p); break;
@@ -650,10 +653,7 @@ static void parse_item(struct parser *p)
 	case W_UNION:
 	case W_ENUM:
 	case W_TYPEDEF: parse_definition(p, w == W_TYPEDEF); break;
-	case W_LET:
-		if (!parse_map_decl(p))
-			skip_item(p, true);
-		break;
+	case W_LET: parse_map_decl(p); break;
 	case W_FN: parse_function(p); break;
 	default: parse_probe(p);
 	}
@@ -678,6 +678,7 @@ static void parse_script(struct parser *p)
 	while (!p->lex.stop) {
 		int c;
 
+		p->wrong = false;
 		give_back(p);
 		if (start_import(p, false))
 			continue;
@@ -698,21 +699,6 @@ static void parse_script(struct parser *p)
 	}
 }
 
-/* A file that does not exist is a header, as in angle brackets. */
-static void push_file(struct lexer *l, const char *name)
-{
-	const struct span at = {0, 0};
-	struct span text;
-	int r = pp_add_file(l, name, at, &text);
-
-	if (r > 0)
-		lex_push(l, text, false, at);
-	if (r == -ENOENT)
-		pp_add_header(l, name, strlen(name), true, at);
-	else if (r >= 0)
-		pp_note_included(l, name, true, false);
-}
-
 /* Files of the command line are read before the script, in their order. */
 static void push_files(struct lexer *l)
 {
@@ -722,7 +708,7 @@ static void push_files(struct lexer *l)
 	while (files && files[n])
 		n++;
 	while (n-- && !l->stop)
-		push_file(l, files[n]);
+		pp_include_file(l, files[n], (struct span){0, 0}, false);
 }
 
 int parse_bpftrace(struct source *source, const struct parse_options *opt, struct script_ast *ast)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to src/lang: the parser. A function that returns a node reports errors and returns NULL.
- * Its callers return NULL in turn, up to the list of statements or probes, which continues at the
- * next place that is likely to be right.
+ * Private to src/lang: the parser. After an error it sees the end of the script (`wrong`), so that
+ * all functions return soon; what they return is not used. The list of statements or probes clears
+ * `wrong` and continues at the next place that is likely to be right.
  */
 #ifndef LANG_PARSE_PARSER_H
 #define LANG_PARSE_PARSER_H
@@ -55,12 +55,15 @@ struct parser {
 	struct token ahead[PARSE_AHEAD];
 	unsigned int first, nr_ahead;
 	struct span last; /* the token before the current one */
+	bool wrong; /* an error was reported; no other is, and no token read until this is false */
 	unsigned int depth;
 	bool in_predicate;    /* a '/' before a '{' ends it … */
 	unsigned int nesting; /* … unless brackets are open */
 	struct macro_def *macros;
 	struct macro_def *macro; /* the one whose body is being read, or NULL */
 	struct import_file *imports;
+	struct node spare; /* what is returned without memory */
+	struct type_name spare_type;
 	struct map types;  /* names of the script's and of headers' typedefs, by their hash */
 	bool reported_end; /* the error that the script ends too early */
 
@@ -98,20 +101,25 @@ bool parse_accept(struct parser *p, int kind);
 bool parse_expect(struct parser *p, int kind, const char *what);
 void parse_unexpected(struct parser *p, const char *expected);
 
+/* Reports an error, unless there was one already. */
+void parse_fail(struct parser *p, struct span at, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* After an error: skips to the '{' of a body, if there is one before the next '}'. */
 void parse_skip_to_body(struct parser *p);
 
-/* Enters one level; false, with an error, if it is too deep. depth-- leaves it. */
-bool parse_enter(struct parser *p);
+/* Enters one level, unless that is too deep. depth-- leaves it. */
+void parse_enter(struct parser *p);
 
 /* ---- nodes ---- */
 
+/* NULL, with an error, without memory. */
 void *parse_alloc(struct parser *p, size_t size);
 
 /* A node that covers the text from `from` to the last token. */
 struct node *parse_node(struct parser *p, enum node_kind kind, struct span from);
 
-/* Sets the height of a node after its children; NULL, with an error, if it is too high. */
+/* Sets the height of a node after its children, and returns it; reports one that is too high. */
 struct node *parse_finish(struct parser *p, struct node *n);
 
 /* The same for a node that was made before its text was read, which ends with the last token. */
@@ -128,7 +136,7 @@ struct node *parse_unary(struct parser *p);
 struct node *parse_primary(struct parser *p);  /* a value, without operators */
 struct node *parse_if_value(struct parser *p); /* `if` as an expression */
 struct node *parse_block_value(struct parser *p);
-bool parse_block(struct parser *p, struct node **list, bool value);
+struct node *parse_block(struct parser *p, bool value); /* its statements */
 struct type_name *parse_type(struct parser *p);
 bool parse_is_type(struct parser *p); /* whether a type follows, in sizeof() and the like */
 bool parse_is_cast(struct parser *p); /* whether "type) expression" follows */

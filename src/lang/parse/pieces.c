@@ -7,7 +7,6 @@
 
 #include <errno.h>
 
-#include "base/array.h"
 #include "base/vec.h"
 #include "lang/parse/parser.h"
 
@@ -17,11 +16,6 @@ struct scan {
 	struct pieces *to;
 	unsigned int lines;
 	int rc;
-};
-
-static const char *const operators[] = {
-	"<<=", ">>=", "->", "++", "--", "..", "==", "!=", "<=", ">=", "&&",
-	"||",  "<<",  ">>", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=",
 };
 
 static void push(struct scan *s, enum piece_kind kind, uint32_t to)
@@ -91,15 +85,10 @@ static uint32_t name_end(const struct scan *s, uint32_t at)
 
 static void scan_operator(struct scan *s)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
-		const size_t len = strlen(operators[i]);
+	struct token t;
+	const uint32_t len = lex_operator(s->text + s->pos, s->end - s->pos, &t);
 
-		if (s->end - s->pos >= len && !memcmp(s->text + s->pos, operators[i], len)) {
-			push(s, P_OP, s->pos + (uint32_t)len);
-			return;
-		}
-	}
-	push(s, P_OP, s->pos + 1);
+	push(s, P_OP, s->pos + (len ? len : 1));
 }
 
 /* One piece of ordinary code; the position is neither at a blank nor at the end. */

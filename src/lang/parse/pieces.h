@@ -4,9 +4,8 @@
 #define LANG_PARSE_PIECES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
-
-#include "lang/format.h"
 
 enum piece_kind {
 	P_END,

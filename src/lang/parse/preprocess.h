@@ -115,8 +115,11 @@ int pp_add_file(struct lexer *l, const char *name, struct span by, struct span *
 void pp_add_header(struct lexer *l, const char *name, size_t len, bool quoted, struct span at);
 void pp_free_headers(struct lexer *l);
 
-/* Adds the name of a file that the script itself includes to the list for messages. */
-void pp_note_included(struct lexer *l, const char *name, bool quoted, bool absent);
+/*
+ * Reads a file next that is included in quotes, by the script or by a header of it. One that does
+ * not exist is a header, as in angle brackets.
+ */
+void pp_include_file(struct lexer *l, const char *name, struct span at, bool by_header);
 
 /*
  * The C of all headers that have been added since the last call; NULL if there is none. The caller

@@ -5,11 +5,12 @@
  */
 #include "lang/parse/parser.h"
 
-/* Skips to after the next ';', or to the '}' that ends the block. */
+/* After an error: skips to after the next ';', or to the '}' that ends the block. */
 static void skip_statement(struct parser *p)
 {
 	unsigned int open = 0;
 
+	p->wrong = false;
 	while (!parse_at(p, T_END) && !(parse_at(p, '}') && !open)) {
 		const int kind = parse_next(p).kind;
 
@@ -21,45 +22,46 @@ static void skip_statement(struct parser *p)
 }
 
 /* Reads the ';' of a statement, which may be missing at the end of a block. */
-static bool end_statement(struct parser *p)
+static void end_statement(struct parser *p)
 {
 	const int kind = parse_tok(p)->kind;
 
 	/* At the end of the script the missing '}' is reported instead. */
 	if (parse_accept(p, ';') || kind == '}' || kind == T_END)
-		return true;
+		return;
 	parse_unexpected(p, "';'");
 	/* Reported already; this is the next statement. */
-	return kind == T_WORD || kind == T_VAR || kind == T_MAP;
+	p->wrong = kind != T_WORD && kind != T_VAR && kind != T_MAP;
+}
+
+/* Reads the name of a new variable. */
+static struct node *parse_variable(struct parser *p, const char *expected)
+{
+	const struct token name = *parse_tok(p);
+	struct node *n;
+
+	parse_expect(p, T_VAR, expected);
+	n = parse_node(p, N_VAR, name.at);
+	n->name = name.text;
+	return n;
 }
 
 static struct node *parse_let(struct parser *p)
 {
 	const struct span from = parse_next(p).at;
-	struct node *n, *var;
-	struct token name = *parse_tok(p);
+	struct node *n = parse_node(p, N_LET, from);
 
-	if (!parse_expect(p, T_VAR, "a variable after 'let': let $name"))
-		return NULL;
-	var = parse_node(p, N_VAR, name.at);
-	n = parse_node(p, N_LET, from);
-	if (!var || !n)
-		return NULL;
-	var->name = n->name = name.text;
-	n->a = var;
-	if (parse_accept(p, ':')) {
+	n->a = parse_variable(p, "a variable after 'let': let $name");
+	n->name = n->a->name;
+	if (parse_accept(p, ':'))
 		n->type = parse_type(p);
-		if (!n->type)
-			return NULL;
-	}
 	if (parse_at(p, T_ASSIGN) && !parse_tok(p)->op) {
 		parse_next(p);
 		n->b = parse_expr(p);
-		if (!n->b)
-			return NULL;
 	}
-	n->at = source_join(p->source, from, p->last);
-	return end_statement(p) ? parse_finish(p, n) : NULL;
+	parse_close(p, n, from);
+	end_statement(p);
+	return n;
 }
 
 static struct node *parse_if(struct parser *p, bool value)
@@ -67,22 +69,14 @@ static struct node *parse_if(struct parser *p, bool value)
 	const struct span from = parse_next(p).at;
 	struct node *n, *cond;
 
-	if (!parse_enter(p))
-		return NULL;
+	parse_enter(p);
 	cond = parse_unary(p);
-	n = cond ? parse_node(p, N_IF, from) : NULL;
-	if (!n || !parse_block(p, &n->b, value))
-		return NULL;
+	n = parse_node(p, N_IF, from);
 	n->a = cond;
+	n->b = parse_block(p, value);
 	if (parse_at_word(p, W_ELSE)) {
 		parse_next(p);
-		if (parse_at_word(p, W_IF)) {
-			n->c = parse_if(p, value);
-			if (!n->c)
-				return NULL;
-		} else if (!parse_block(p, &n->c, value)) {
-			return NULL;
-		}
+		n->c = parse_at_word(p, W_IF) ? parse_if(p, value) : parse_block(p, value);
 	}
 	p->depth--;
 	return parse_finish(p, n);
@@ -91,12 +85,10 @@ static struct node *parse_if(struct parser *p, bool value)
 static struct node *parse_loop(struct parser *p, enum node_kind kind)
 {
 	const struct span from = parse_next(p).at;
-	struct node *n, *cond = parse_unary(p);
+	struct node *cond = parse_unary(p), *n = parse_node(p, kind, from);
 
-	n = cond ? parse_node(p, kind, from) : NULL;
-	if (!n || !parse_block(p, &n->b, false))
-		return NULL;
 	n->a = cond;
+	n->b = parse_block(p, false);
 	return parse_finish(p, n);
 }
 
@@ -104,76 +96,57 @@ static struct node *parse_loop(struct parser *p, enum node_kind kind)
 static struct node *parse_for_what(struct parser *p, bool brackets)
 {
 	const struct span from = parse_tok(p)->at;
-	struct node *first = brackets ? parse_expr(p) : parse_unary(p), *n;
+	struct node *first = brackets ? parse_expr(p) : parse_unary(p), *last;
 
-	if (!first)
-		return NULL;
-	if (!parse_accept(p, T_RANGE)) {
-		if (first->kind == N_MAP || first->kind == N_NAME)
-			return first;
-		lex_error(&p->lex, first->at, "expected a map or a range after ':'");
-		source_hint(p->source, "for ($kv : @map) or for ($i : 0..10)");
-		return NULL;
+	if (parse_accept(p, T_RANGE)) {
+		last = brackets ? parse_expr(p) : parse_unary(p);
+		return parse_join(p, N_RANGE, from, 0, first, last);
 	}
-	n = parse_node(p, N_RANGE, from);
-	if (!n)
-		return NULL;
-	n->a = first;
-	n->b = brackets ? parse_expr(p) : parse_unary(p);
-	if (!n->b)
-		return NULL;
-	return parse_close(p, n, from);
+	if (!p->wrong && first->kind != N_MAP && first->kind != N_NAME) {
+		parse_fail(p, first->at, "expected a map or a range after ':'");
+		source_hint(p->source, "for ($kv : @map) or for ($i : 0..10)");
+	}
+	return first;
 }
 
 static struct node *parse_for(struct parser *p)
 {
 	const struct span from = parse_next(p).at;
 	const bool brackets = parse_accept(p, '(');
-	const struct token name = *parse_tok(p);
-	struct node *n, *var;
+	struct node *n, *var = parse_variable(p, "a variable after 'for': for ($x : ...)");
 
-	if (!parse_expect(p, T_VAR, "a variable after 'for': for ($x : ...)"))
-		return NULL;
-	var = parse_node(p, N_VAR, name.at);
-	if (!var || !parse_expect(p, ':', "':' after the variable of a for"))
-		return NULL;
-	var->name = name.text;
+	parse_expect(p, ':', "':' after the variable of a for");
 	n = parse_node(p, N_FOR, from);
-	if (!n)
-		return NULL;
 	n->a = var;
 	n->c = parse_for_what(p, brackets);
-	if (!n->c || (brackets && !parse_expect(p, ')', "')' after what a for goes over")))
-		return NULL;
+	if (brackets)
+		parse_expect(p, ')', "')' after what a for goes over");
 	n->at = source_join(p->source, from, p->last);
-	return parse_block(p, &n->b, false) ? parse_finish(p, n) : NULL;
+	n->b = parse_block(p, false);
+	return parse_finish(p, n);
 }
 
 static struct node *parse_jump(struct parser *p, enum node_kind kind)
 {
 	const struct span from = parse_next(p).at;
-	struct node *n, *value = NULL;
+	const bool ends = kind != N_RETURN || parse_at(p, ';') || parse_at(p, '}');
+	struct node *value = ends ? NULL : parse_expr(p);
+	struct node *n = parse_join(p, kind, from, 0, value, NULL);
 
-	if (kind == N_RETURN && !parse_at(p, ';') && !parse_at(p, '}')) {
-		value = parse_expr(p);
-		if (!value)
-			return NULL;
-	}
-	n = parse_join(p, kind, from, 0, value, NULL);
-	return n && end_statement(p) ? n : NULL;
+	end_statement(p);
+	return n;
 }
 
-static bool can_assign(struct parser *p, const struct node *to)
+static void check_assigned(struct parser *p, const struct node *to)
 {
 	if (to->kind == N_VAR || to->kind == N_MAP)
-		return true;
+		return;
 	if (to->kind == N_FIELD || to->kind == N_ARROW || to->kind == N_INDEX) {
-		lex_error(&p->lex, to->at, "a part of a value cannot be assigned");
+		parse_fail(p, to->at, "a part of a value cannot be assigned");
 		source_hint(p->source, "variables ($x) and maps (@x, @x[key]) can be, as a whole");
 	} else {
-		lex_error(&p->lex, to->at, "only variables ($x) and maps (@x) can be assigned");
+		parse_fail(p, to->at, "only variables ($x) and maps (@x) can be assigned");
 	}
-	return false;
 }
 
 static struct node *parse_assignment(struct parser *p, struct node *to, struct span from)
@@ -181,11 +154,11 @@ static struct node *parse_assignment(struct parser *p, struct node *to, struct s
 	const int op = parse_next(p).op;
 	struct node *n, *value;
 
-	if (!can_assign(p, to))
-		return NULL;
+	check_assigned(p, to);
 	value = parse_expr(p);
-	n = value ? parse_join(p, N_ASSIGN, from, op, to, value) : NULL;
-	return n && end_statement(p) ? n : NULL;
+	n = parse_join(p, N_ASSIGN, from, op, to, value);
+	end_statement(p);
+	return n;
 }
 
 static struct node *parse_discard(struct parser *p)
@@ -195,8 +168,9 @@ static struct node *parse_discard(struct parser *p)
 
 	parse_next(p);
 	value = parse_expr(p);
-	n = value ? parse_join(p, N_DISCARD, from, 0, value, NULL) : NULL;
-	return n && end_statement(p) ? n : NULL;
+	n = parse_join(p, N_DISCARD, from, 0, value, NULL);
+	end_statement(p);
+	return n;
 }
 
 static bool at_discard(struct parser *p)
@@ -214,15 +188,13 @@ static struct node *parse_simple(struct parser *p, bool value)
 	/* After a block a new statement begins, even with '*' or '('. */
 	struct node *n, *e = first.kind == '{' ? parse_block_value(p) : parse_expr(p);
 
-	if (!e)
-		return NULL;
 	if (parse_at(p, T_ASSIGN))
 		return parse_assignment(p, e, first.at);
 	n = parse_join(p, N_EXPR, first.at, 0, e, NULL);
-	if (!n)
-		return NULL;
 	n->is_value = value && parse_at(p, '}');
-	return first.kind == '{' || end_statement(p) ? n : NULL;
+	if (first.kind != '{')
+		end_statement(p);
+	return n;
 }
 
 static struct node *parse_statement(struct parser *p, bool value)
@@ -252,8 +224,6 @@ static struct node *block_node(struct parser *p, struct node *list, struct span 
 	if (list && list->is_value)
 		return list->a;
 	n = parse_node(p, N_BLOCK, at);
-	if (!n)
-		return NULL;
 	n->at = at;
 	n->list = list;
 	return parse_finish(p, n);
@@ -270,13 +240,12 @@ static struct node *if_to_value(struct parser *p, struct node *n)
 		no = if_to_value(p, no);
 	else
 		no = no->is_value ? block_node(p, n->c, n->at) : NULL;
-	yes = no ? block_node(p, n->b, n->at) : NULL;
-	t = yes ? parse_node(p, N_TERNARY, n->at) : NULL;
-	if (!t)
+	if (!no)
 		return NULL;
+	t = parse_node(p, N_TERNARY, n->at);
 	t->at = n->at;
 	t->a = n->a;
-	t->b = yes;
+	t->b = block_node(p, n->b, n->at);
 	t->c = no;
 	return parse_finish(p, t);
 }
@@ -284,28 +253,23 @@ static struct node *if_to_value(struct parser *p, struct node *n)
 /* An `if` at the end of a block becomes the value of the block, if it has one. */
 static void value_of_last(struct parser *p, struct node **last)
 {
-	struct node *t, *e;
+	struct node *t = *last && (*last)->kind == N_IF ? if_to_value(p, *last) : NULL, *e;
 
-	if (!*last || (*last)->kind != N_IF)
+	if (!t)
 		return;
-	t = if_to_value(p, *last);
-	e = t ? parse_node(p, N_EXPR, t->at) : NULL;
-	if (!e)
-		return;
+	e = parse_node(p, N_EXPR, t->at);
 	e->at = t->at;
 	e->a = t;
 	e->is_value = true;
 	*last = parse_finish(p, e);
 }
 
-static void read_statements(struct parser *p, struct node **list, bool value)
+static struct node *read_statements(struct parser *p, bool value)
 {
-	struct node **end = list, **last = list;
+	struct node *list = NULL, **end = &list, **last = &list;
 	bool ended = false; /* by a ';', so that the last statement is not a value */
 
 	while (!parse_at(p, '}') && !parse_at(p, T_END)) {
-		const unsigned int depth = p->depth;
-
 		if (parse_accept(p, ';')) {
 			ended = true;
 			continue;
@@ -313,37 +277,39 @@ static void read_statements(struct parser *p, struct node **list, bool value)
 		ended = false;
 		if (parse_at_word(p, W_IMPORT)) {
 			parse_import(p);
+			p->wrong = false;
 			continue;
 		}
 		*end = parse_statement(p, value);
-		p->depth = depth;
-		if (*end) {
+		if (p->wrong) {
+			*end = NULL;
+			skip_statement(p);
+		} else {
 			last = end;
 			end = &(*end)->next;
-		} else {
-			p->nesting = 0;
-			skip_statement(p);
 		}
 	}
 	if (value && !ended)
 		value_of_last(p, last);
+	return list;
 }
 
-bool parse_block(struct parser *p, struct node **list, bool value)
+struct node *parse_block(struct parser *p, bool value)
 {
 	const struct token open = *parse_tok(p);
 	const bool in_predicate = p->in_predicate;
 	const unsigned int nesting = p->nesting;
+	struct node *list;
 
-	if (!parse_expect(p, '{', "'{'") || !parse_enter(p))
-		return false;
+	parse_expect(p, '{', "'{'");
+	parse_enter(p);
 	p->in_predicate = false;
-	read_statements(p, list, value);
+	list = read_statements(p, value);
 	p->in_predicate = in_predicate;
 	p->nesting = nesting;
 	p->depth--;
-	if (parse_accept(p, '}'))
-		return true;
+	if (p->wrong || parse_accept(p, '}'))
+		return list;
 	if (!p->lex.stop) {
 		const char *name;
 		uint32_t line, column;
@@ -352,27 +318,23 @@ bool parse_block(struct parser *p, struct node **list, bool value)
 		source_place(p->source, open.at.from, &name, &line, &column);
 		source_hint(p->source, "the block begins in line %u", line);
 	}
-	return false;
+	p->wrong = true;
+	return list;
 }
 
 struct node *parse_block_value(struct parser *p)
 {
 	const struct span from = parse_tok(p)->at;
-	struct node *list = NULL;
+	struct node *list = parse_block(p, true);
 
-	if (!parse_block(p, &list, true))
-		return NULL;
 	return block_node(p, list, source_join(p->source, from, p->last));
 }
 
 struct node *parse_if_value(struct parser *p)
 {
-	struct node *n = parse_if(p, true), *t;
+	struct node *n = parse_if(p, true), *t = if_to_value(p, n);
 
-	if (!n)
-		return NULL;
-	t = if_to_value(p, n);
 	if (!t && !p->lex.stop)
-		lex_error(&p->lex, n->at, "an 'if' whose value is used needs one in each branch");
-	return t;
+		parse_fail(p, n->at, "an 'if' whose value is used needs one in each branch");
+	return t ? t : n;
 }

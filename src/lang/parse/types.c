@@ -63,18 +63,19 @@ static bool is_known_type(const struct parser *p, const struct token *t)
 
 /* ---- reading ---- */
 
-static bool join_words(struct parser *p, struct type_name *t, const char *word)
+/* Reads a word of the name. */
+static void read_word(struct parser *p, struct type_name *t)
 {
-	const size_t have = t->name ? strlen(t->name) + 1 : 0, more = strlen(word);
+	const char *word = parse_next(p).text;
+	const size_t have = t->name ? strlen(t->name) + 1 : 0, more = word ? strlen(word) : 0;
 	char *name = parse_alloc(p, have + more + 1);
 
-	if (!name)
-		return false;
+	if (!name || !more)
+		return;
 	if (have)
 		snprintf(name, have + 1, "%s ", t->name);
 	memcpy(name + have, word, more);
 	t->name = name;
-	return true;
 }
 
 static void skip_qualifiers(struct parser *p)
@@ -83,27 +84,19 @@ static void skip_qualifiers(struct parser *p)
 		parse_next(p);
 }
 
-static bool read_typeof(struct parser *p, struct type_name *t)
+static void read_typeof(struct parser *p, struct type_name *t)
 {
 	parse_next(p);
-	if (!parse_expect(p, '(', "'(' after typeof"))
-		return false;
-	if (parse_is_type(p)) {
-		struct type_name *inner = parse_type(p);
-
-		if (!inner)
-			return false;
-		*t = *inner;
-	} else {
+	parse_expect(p, '(', "'(' after typeof");
+	if (parse_is_type(p))
+		*t = *parse_type(p);
+	else
 		t->of = parse_expr(p);
-		if (!t->of)
-			return false;
-	}
-	return parse_expect(p, ')', "')' at the end of typeof");
+	parse_expect(p, ')', "')' at the end of typeof");
 }
 
 /* (type, type) */
-static bool read_tuple(struct parser *p, struct type_name *t)
+static void read_tuple(struct parser *p, struct type_name *t)
 {
 	struct type_name **end = &t->elems;
 
@@ -111,77 +104,61 @@ static bool read_tuple(struct parser *p, struct type_name *t)
 	t->name = "";
 	while (!parse_at(p, ')')) {
 		*end = parse_type(p);
-		if (!*end)
-			return false;
 		end = &(*end)->next;
 		if (!parse_accept(p, ','))
 			break;
 	}
-	return parse_expect(p, ')', "')' at the end of the type");
+	parse_expect(p, ')', "')' at the end of the type");
 }
 
-static bool read_base(struct parser *p, struct type_name *t)
+static void read_base(struct parser *p, struct type_name *t)
 {
 	const struct token *tok = parse_tok(p);
 
-	if (tok->kind == '(')
-		return read_tuple(p, t);
-	if (tok->kind != T_WORD || (tok->word != W_NONE && !is_known_type(p, tok))) {
+	if (tok->kind == '(') {
+		read_tuple(p, t);
+	} else if (tok->kind != T_WORD || (tok->word != W_NONE && !is_known_type(p, tok))) {
 		parse_unexpected(p, "a type");
-		return false;
-	}
-	if (tok->word == W_TYPEOF)
-		return read_typeof(p, t);
-	if (is_tag(tok)) {
-		join_words(p, t, parse_next(p).text);
-		tok = parse_tok(p);
-		if (tok->kind != T_WORD) {
+	} else if (tok->word == W_TYPEOF) {
+		read_typeof(p, t);
+	} else if (is_tag(tok)) {
+		read_word(p, t);
+		if (!parse_at(p, T_WORD))
 			parse_unexpected(p, "a name");
-			return false;
-		}
-		return join_words(p, t, parse_next(p).text);
+		read_word(p, t);
+	} else if (!IN_LIST(tok, c_words)) {
+		read_word(p, t);
+	} else {
+		for (unsigned int i = 0; i < 4 && IN_LIST(parse_tok(p), c_words); i++)
+			read_word(p, t);
 	}
-	if (!IN_LIST(tok, c_words))
-		return join_words(p, t, parse_next(p).text);
-	for (unsigned int i = 0; i < 4 && IN_LIST(parse_tok(p), c_words); i++)
-		if (!join_words(p, t, parse_next(p).text))
-			return false;
-	return true;
 }
 
-static bool read_array(struct parser *p, struct type_name *t)
+static void read_array(struct parser *p, struct type_name *t)
 {
 	const struct span from = parse_next(p).at;
 
-	if (t->is_array) {
-		lex_error(&p->lex, from, "arrays of arrays are not supported here");
-		return false;
-	}
+	if (t->is_array)
+		parse_fail(p, from, "arrays of arrays are not supported here");
 	t->is_array = true;
-	if (!parse_at(p, ']')) {
+	if (!parse_at(p, ']'))
 		t->count = parse_expr(p);
-		if (!t->count)
-			return false;
-	}
-	return parse_expect(p, ']', "']'");
+	parse_expect(p, ']', "']'");
 }
 
-static bool read_suffixes(struct parser *p, struct type_name *t)
+static void read_suffixes(struct parser *p, struct type_name *t)
 {
 	for (;;) {
 		skip_qualifiers(p);
 		if (parse_at(p, '[')) {
-			if (!read_array(p, t))
-				return false;
+			read_array(p, t);
 		} else if (parse_at(p, '*')) {
 			const struct span at = parse_next(p).at;
 
-			if ((t->is_array ? ++t->outer : ++t->pointers) > 8) {
-				lex_error(&p->lex, at, "too many '*'");
-				return false;
-			}
+			if ((t->is_array ? ++t->outer : ++t->pointers) > 8)
+				parse_fail(p, at, "too many '*'");
 		} else {
-			return true;
+			return;
 		}
 	}
 }
@@ -189,19 +166,23 @@ static bool read_suffixes(struct parser *p, struct type_name *t)
 struct type_name *parse_type(struct parser *p)
 {
 	struct type_name *t = parse_alloc(p, sizeof(*t));
-	const unsigned int nesting = p->nesting++;
 	struct span from;
-	bool good;
 
-	if (!t || !parse_enter(p))
-		return NULL;
+	/* Without memory the type is not used. */
+	if (!t) {
+		p->spare_type = (struct type_name){0};
+		t = &p->spare_type;
+	}
+	p->nesting++;
+	parse_enter(p);
 	skip_qualifiers(p);
 	from = parse_tok(p)->at;
-	good = read_base(p, t) && read_suffixes(p, t);
+	read_base(p, t);
+	read_suffixes(p, t);
 	t->at = source_join(p->source, from, p->last);
 	p->depth--;
-	p->nesting = nesting;
-	return good ? t : NULL;
+	p->nesting--;
+	return t;
 }
 
 /* ---- types or values ---- */
