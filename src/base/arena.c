@@ -81,6 +81,15 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 	return __builtin_mul_overflow(count, size, &bytes) ? NULL : arena_alloc(a, bytes);
 }
 
+void *arena_copy(struct arena *a, const void *from, size_t count, size_t size)
+{
+	void *copy = count < SIZE_MAX ? arena_array(a, count + 1, size) : NULL;
+
+	if (copy && count)
+		memcpy(copy, from, count * size);
+	return copy;
+}
+
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
 	char *copy = arena_alloc(a, n + 1);

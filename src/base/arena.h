@@ -25,6 +25,9 @@ void *arena_alloc(struct arena *a, size_t size);
 /* count elements of size; NULL when the product does not fit. */
 void *arena_array(struct arena *a, size_t count, size_t size);
 
+/* A copy of so many elements, with room for one more, so that there is memory also for none. */
+void *arena_copy(struct arena *a, const void *from, size_t count, size_t size);
+
 /* A NUL-terminated copy of n bytes. */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_strdup(struct arena *a, const char *s);

@@ -274,6 +274,14 @@ void newfile_drop(struct newfile *f)
 	forget(f);
 }
 
+int newfile_end(struct newfile *f, int rc, struct spur_error *err)
+{
+	if (rc == 0)
+		return newfile_keep(f, err);
+	newfile_drop(f);
+	return rc;
+}
+
 int newfile_write(const char *path, const void *data, size_t len, struct spur_error *err)
 {
 	struct newfile file;
@@ -286,10 +294,7 @@ int newfile_write(const char *path, const void *data, size_t len, struct spur_er
 		error_sys(err, rc, "%s", path);
 	if (close(fd) < 0 && rc == 0)
 		rc = error_sys(err, -errno, "%s", path);
-	if (rc == 0)
-		return newfile_keep(&file, err);
-	newfile_drop(&file);
-	return rc;
+	return newfile_end(&file, rc, err);
 }
 
 /* ---- folders ------------------------------------------------------------------------- */

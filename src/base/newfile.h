@@ -37,6 +37,9 @@ int newfolder_create(struct newfile *f, const char *path, struct spur_error *err
 /* Renames it to its final name, after everything has been written. On failure it is removed. */
 int newfile_keep(struct newfile *f, struct spur_error *err);
 
+/* Keeps it, or drops it after a failure `rc`, which is passed on. */
+int newfile_end(struct newfile *f, int rc, struct spur_error *err);
+
 /* All steps: creates a file with this content. */
 int newfile_write(const char *path, const void *data, size_t len, struct spur_error *err);
 

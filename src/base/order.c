@@ -12,6 +12,13 @@ int order_i64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+int order_u32(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 int order_texts(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	const size_t len = a_len < b_len ? a_len : b_len;

@@ -607,11 +607,9 @@ static bool parse_names(struct expr_parser *p, struct expr *e)
 	} while (ok && token_is_delim(&p->tok, ','));
 
 	if (ok && names.n) {
-		e->names.list = arena_array(&p->events->arena, names.n, sizeof(*names.at));
+		e->names.list = arena_copy(&p->events->arena, names.at, names.n, sizeof(*names.at));
 		e->names.nr = names.n;
 		ok = e->names.list != NULL;
-		if (ok)
-			memcpy(e->names.list, names.at, names.n * sizeof(*names.at));
 	}
 	vec_free(&names);
 	if (!ok || !token_is_delim(&p->tok, ')'))

@@ -117,6 +117,14 @@ struct expr {
 	};
 };
 
+/* What is cast, whatever it is cast to. */
+static inline const struct expr *expr_uncast(const struct expr *e)
+{
+	while (e->kind == EXPR_CAST)
+		e = e->cast.item;
+	return e;
+}
+
 /* What is being parsed: a print format from its first argument on. */
 struct expr_parser {
 	struct events *events;

@@ -58,7 +58,7 @@ enum filter_result {
 	FILTER_MATCH,
 };
 
-/* Where a filter's text is wrong, and why in libtraceevent's few words. */
+/* Where a filter's text is wrong, and why: the kinds of mistakes that libtraceevent knows. */
 enum filter_reason {
 	FILTER_FINE,
 	FILTER_NO_MEMORY,
@@ -107,7 +107,6 @@ int filter_add(struct filter *f, const char *text, struct spur_error *err);
 
 /* What was wrong with the text filter_add() refused last. */
 struct filter_mistake filter_mistake(const struct filter *f);
-const char *filter_reason_text(enum filter_reason reason);
 
 /*
  * If no event of a filter has one of its fields, a part of it is always false. Fills err with words

@@ -686,13 +686,8 @@ static bool read_all_fields(struct field_reader *fr)
 	if (!read_fields(fr))
 		return false;
 	e->nr_fields = (uint32_t)fr->fields.n;
-	if (!e->nr_fields)
-		return true;
-	e->fields = arena_array(&e->events->arena, e->nr_fields, sizeof(*e->fields));
-	if (!e->fields)
-		return fail(fr, "the format is too big");
-	memcpy(e->fields, fr->fields.at, e->nr_fields * sizeof(*e->fields));
-	return true;
+	e->fields = arena_copy(&e->events->arena, fr->fields.at, e->nr_fields, sizeof(*e->fields));
+	return e->fields || fail(fr, "the format is too big");
 }
 
 bool format_read_fields(struct event *e)

@@ -123,8 +123,7 @@ static void keep_bits(struct place *at, uint64_t mask)
 
 static const struct event_field *field_of(const struct expr *e)
 {
-	while (e->kind == EXPR_CAST)
-		e = e->cast.item;
+	e = expr_uncast(e);
 	return e->kind == EXPR_FIELD ? e->field.at : NULL;
 }
 
@@ -469,8 +468,7 @@ static uint64_t element(struct run *x, const struct expr *e)
 
 	if (array->kind == EXPR_CAST)
 		mask = array->cast.element_mask;
-	while (array->kind == EXPR_CAST)
-		array = array->cast.item;
+	array = expr_uncast(array);
 	if (!array->field.at || (array->kind != EXPR_DYNAMIC && array->kind != EXPR_FIELD))
 		return 0;
 	if (array->kind == EXPR_DYNAMIC) {

@@ -4,11 +4,11 @@
  *
  *	pretty/numbers.c	system calls by number, per architecture (generated)
  *	pretty/calls.c		system calls by name: their arguments, and what kind each one is
- *	pretty/names_*.c	names of flags and enumerations, one `name_set` for each kind
+ *	pretty/names.h		names of flags and enumerations, one set for each kind
  *	pretty/arch.c		architectures: which of the above hold for a machine
  *	pretty/value.c		one value in words; errors
  *
- * All of it is constant data.
+ * All of it is constant data; a decoder makes the sets of its machine from their texts.
  */
 #ifndef EVENT_PRETTY_TABLES_H
 #define EVENT_PRETTY_TABLES_H
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/arena.h"
 #include "base/buf.h"
 
 #define PRETTY_ARGS 6
@@ -31,7 +31,7 @@
 struct named {
 	uint32_t value;
 	uint32_t mask;
-	const char *name;
+	const char *name; /* not NUL-terminated */
 	uint32_t len;
 };
 
@@ -39,172 +39,17 @@ enum name_set_flags {
 	SET_WIDE = 1 << 0,   /* a long: its upper half counts, elsewhere that is garbage */
 	SET_NUMBER = 1 << 1, /* what has no name is shown in decimal */
 	SET_OCTAL = 1 << 2,  /* … in octal: permissions among flags */
+	SET_ABI = 1 << 3,    /* numbers differ between architectures: an unknown machine has none */
 };
 
-/*
- * All names of a kind. They are tried in order until no bit is left, and each takes the bits of its
- * mask: the name that a field has when it is 0 comes before all flags, and a flag of several bits
- * before those that are part of it.
- */
+/* All names of a kind, in the order in which they are tried; n is 0 where nothing is known. */
 struct name_set {
-	const struct named *at;
+	struct named *at;
 	uint16_t n;
 	uint16_t flags; /* enum name_set_flags */
 };
 
-/* The rows of a table of names: a flag, a value of a field of bits, a value of its own. */
-#define FLAG(name, value)                                                                          \
-	{                                                                                          \
-		value, value, #name, sizeof(#name) - 1                                             \
-	}
-#define PART(name, value, mask)                                                                    \
-	{                                                                                          \
-		value, mask, #name, sizeof(#name) - 1                                              \
-	}
-#define IS(name, value)                                                                            \
-	{                                                                                          \
-		value, UINT32_MAX, #name, sizeof(#name) - 1                                        \
-	}
-
-/* A set: its name, enum name_set_flags, and the rows. */
-#define NAME_SET(set, how, ...)                                                                    \
-	static const struct named set##_names[] = {__VA_ARGS__};                                   \
-	const struct name_set pretty_##set = {                                                     \
-		.at = set##_names,                                                                 \
-		.n = ARRAY_SIZE(set##_names),                                                      \
-		.flags = how,                                                                      \
-	}
-
 /* ---- kinds of arguments ------------------------------------------------------------------ */
-
-/*
- * Every set of names: the kind of argument it belongs to, the table, and whether the numbers
- * differ between architectures (then an unknown machine gets none).
- */
-/* clang-format off */
-#define PRETTY_SETS(X) \
-	X(ACCESS_MODE, access_mode, 0) \
-	X(ARCH_PRCTL, arch_prctl, 0) \
-	X(AT_ACCESS, at_access, 0) \
-	X(AT_FLAGS, at_flags, 0) \
-	X(AT_HANDLE, at_handle, 0) \
-	X(AT_UNLINK, at_unlink, 0) \
-	X(BPF_CMD, bpf_cmd, 0) \
-	X(CAPABILITY, capability, 0) \
-	X(CLOCK_ID, clock_id, 0) \
-	X(CLONE_FLAGS, clone_flags, 1) \
-	X(CLOSE_RANGE, close_range, 0) \
-	X(DNOTIFY, dnotify, 0) \
-	X(EPOLL_CREATE, epoll_create, 1) \
-	X(EPOLL_OP, epoll_op, 0) \
-	X(EVENTFD, eventfd, 1) \
-	X(FADVISE, fadvise, 1) \
-	X(FALLOCATE, fallocate, 0) \
-	X(FANOTIFY_INIT, fanotify_init, 0) \
-	X(FANOTIFY_MARK, fanotify_mark, 0) \
-	X(FANOTIFY_MASK, fanotify_mask, 0) \
-	X(FCNTL_CMD, fcntl_cmd, 1) \
-	X(FD_FLAGS, fd_flags, 0) \
-	X(FILE_MODE, file_mode, 0) \
-	X(FLOCK_OP, flock_op, 0) \
-	X(FSCONFIG_CMD, fsconfig_cmd, 0) \
-	X(FSMOUNT_FLAGS, fsmount_flags, 0) \
-	X(FSOPEN_FLAGS, fsopen_flags, 0) \
-	X(FSPICK_FLAGS, fspick_flags, 0) \
-	X(FUTEX2_FLAGS, futex2_flags, 0) \
-	X(FUTEX_OP, futex_op, 0) \
-	X(GETRANDOM, getrandom, 0) \
-	X(INOTIFY_INIT, inotify_init, 1) \
-	X(INOTIFY_MASK, inotify_mask, 0) \
-	X(IOCTL_CMD, ioctl_cmd, 1) \
-	X(IOPRIO_WHICH, ioprio_which, 0) \
-	X(IO_URING_ENTER, io_uring_enter, 0) \
-	X(IO_URING_OP, io_uring_op, 0) \
-	X(IPC_CALL, ipc_call, 0) \
-	X(IPC_CMD, ipc_cmd, 0) \
-	X(IPC_FLAGS, ipc_flags, 0) \
-	X(IPPROTO, ipproto, 0) \
-	X(IPV6_OPT, ipv6_opt, 0) \
-	X(IP_OPT, ip_opt, 0) \
-	X(ITIMER, itimer, 0) \
-	X(KCMP_TYPE, kcmp_type, 0) \
-	X(KEYCTL_CMD, keyctl_cmd, 0) \
-	X(KEY_SERIAL, key_serial, 0) \
-	X(LANDLOCK_RULE, landlock_rule, 0) \
-	X(LANDLOCK_RULESET, landlock_ruleset, 0) \
-	X(LEASE, lease, 0) \
-	X(MADVISE, madvise, 1) \
-	X(MBIND_FLAGS, mbind_flags, 0) \
-	X(MEMBARRIER_CMD, membarrier_cmd, 0) \
-	X(MEMFD_FLAGS, memfd_flags, 0) \
-	X(MEMPOLICY, mempolicy, 0) \
-	X(MEMPOLICY_GET, mempolicy_get, 0) \
-	X(MLOCK2, mlock2, 0) \
-	X(MLOCKALL, mlockall, 1) \
-	X(MMAP_FLAGS, mmap_flags, 1) \
-	X(MMAP_PROT, mmap_prot, 1) \
-	X(MODULE_FLAGS, module_flags, 0) \
-	X(MOUNT_ATTR, mount_attr, 0) \
-	X(MOUNT_FLAGS, mount_flags, 0) \
-	X(MOVE_MOUNT, move_mount, 0) \
-	X(MREMAP, mremap, 0) \
-	X(MSG_FLAGS, msg_flags, 1) \
-	X(MSGRCV_FLAGS, msgrcv_flags, 0) \
-	X(MSYNC, msync, 0) \
-	X(NETLINK, netlink, 0) \
-	X(OPEN_FLAGS, open_flags, 1) \
-	X(OPEN_TREE, open_tree, 1) \
-	X(PERF_OPEN, perf_open, 0) \
-	X(PERSONALITY, personality, 0) \
-	X(PIDFD_OPEN, pidfd_open, 1) \
-	X(PIDFD_SIGNAL, pidfd_signal, 0) \
-	X(PIPE_FLAGS, pipe_flags, 1) \
-	X(PKEY_RIGHTS, pkey_rights, 0) \
-	X(PRCTL_OPTION, prctl_option, 0) \
-	X(PRIO_WHICH, prio_which, 0) \
-	X(PTRACE_REQUEST, ptrace_request, 1) \
-	X(REBOOT_CMD, reboot_cmd, 0) \
-	X(REBOOT_MAGIC, reboot_magic, 0) \
-	X(RENAME, rename, 0) \
-	X(RLIMIT, rlimit, 1) \
-	X(RUSAGE_WHO, rusage_who, 0) \
-	X(RWF_FLAGS, rwf_flags, 0) \
-	X(SA_FLAGS, sa_flags, 1) \
-	X(SCHED_POLICY, sched_policy, 0) \
-	X(SEALS, seals, 0) \
-	X(SECCOMP_FLAGS, seccomp_flags, 0) \
-	X(SECCOMP_OP, seccomp_op, 0) \
-	X(SEEK, seek, 0) \
-	X(SEM_CMD, sem_cmd, 0) \
-	X(SHM_FLAGS, shm_flags, 0) \
-	X(SHUTDOWN, shutdown, 0) \
-	X(SIGNALFD, signalfd, 1) \
-	X(SIGNAL_RESULT, signal_result, 0) \
-	X(SIGPROCMASK, sigprocmask, 1) \
-	X(SOCKETCALL, socketcall, 0) \
-	X(SOCK_CREATE, sock_create, 1) \
-	X(SOCK_DOMAIN, sock_domain, 0) \
-	X(SOCK_LEVEL, sock_level, 1) \
-	X(SOCK_OPT, sock_opt, 1) \
-	X(SOCK_TYPE, sock_type, 1) \
-	X(SPLICE, splice, 0) \
-	X(STATX_MASK, statx_mask, 0) \
-	X(SWAP_FLAGS, swap_flags, 0) \
-	X(SYNC_RANGE, sync_range, 0) \
-	X(SYSLOG, syslog, 0) \
-	X(TCP_OPT, tcp_opt, 0) \
-	X(TIMERFD, timerfd, 1) \
-	X(TIMERFD_SET, timerfd_set, 0) \
-	X(TIMER_FLAGS, timer_flags, 0) \
-	X(UDP_OPT, udp_opt, 0) \
-	X(UMOUNT, umount, 0) \
-	X(UNSHARE, unshare, 0) \
-	X(USERFAULTFD, userfaultfd, 1) \
-	X(WAITID_OPTIONS, waitid_options, 0) \
-	X(WAITID_TYPE, waitid_type, 0) \
-	X(WAIT_OPTIONS, wait_options, 0) \
-	X(XATTR_FLAGS, xattr_flags, 0)
-/* clang-format on */
 
 enum arg_kind {
 	A_NONE,	       /* nothing known: by the type that the format says, else hexadecimal */
@@ -232,17 +77,13 @@ enum arg_kind {
 	A_FIRST_SET,
 
 	A_BEFORE_SETS = A_FIRST_SET - 1,
-#define X(kind, set, abi) A_##kind,
-	PRETTY_SETS(X)
-#undef X
-		A_END,
+#define SET(kind, how, text) A_##kind,
+#define VARIANT(kind, on, text)
+#include "event/pretty/names.h"
+	A_END,
 };
 
 #define PRETTY_NR_SETS (A_END - A_FIRST_SET)
-
-#define X(kind, set, abi) extern const struct name_set pretty_##set;
-PRETTY_SETS(X)
-#undef X
 
 /* ---- system calls ------------------------------------------------------------------------ */
 
@@ -263,14 +104,15 @@ struct call_arg {
 };
 
 /*
- * A system call's arguments, with the names the kernel gives them. A call that differs between
- * architectures has several rows, one after the other, the one for all the rest last.
+ * The arguments of some system calls, with the names the kernel gives them. A call that differs
+ * between architectures has several rows, the one for all the rest last.
  */
 struct call_spec {
 	const char *name;
 	struct call_arg args[PRETTY_ARGS]; /* ends at the first without a name */
 	uint8_t ret;			   /* enum arg_kind; A_NONE: a number */
 	uint8_t on;			   /* enum pretty_arch_bit; 0: everywhere else */
+	const char *also; /* words: more calls and other names, of the kernel or of old tables */
 };
 
 /* A row's arguments: pairs of a name and a kind without its A_. */
@@ -301,29 +143,23 @@ extern const char pretty_numbers_ppc64[];
 extern const char pretty_numbers_x32[];
 extern const char pretty_numbers_common[];
 
-struct set_override {
-	uint8_t kind;
-	const struct name_set *set;
-};
-
 struct pretty_arch {
 	const char *machines;	/* words; a final * stands for any rest */
 	const char *numbers[3]; /* texts as in pretty/numbers.c */
 	uint32_t bit;		/* enum pretty_arch_bit */
 	uint32_t abi_bit;	/* of a call's number that is no part of it, or 0 */
 	bool plain_ioctl;	/* ioctl numbers are put together as on x86 */
-	const struct set_override *overrides;
-	size_t nr_overrides;
 };
 
 /* The architecture that a uname text names, or NULL. */
 const struct pretty_arch *pretty_arch_find(const char *machine);
 
 /*
- * Fills sets[kind - A_FIRST_SET] with the architecture's names. NULL stands for an unknown
- * architecture, which gets no set whose numbers differ.
+ * Fills sets[kind - A_FIRST_SET] with the architecture's names, whose memory is the arena's; false
+ * without memory. NULL stands for an unknown architecture.
  */
-void pretty_arch_sets(const struct pretty_arch *arch, const struct name_set *sets[PRETTY_NR_SETS]);
+bool pretty_sets_make(const struct pretty_arch *arch, struct arena *arena,
+		      struct name_set sets[PRETTY_NR_SETS]);
 
 /*
  * Walks over the architecture's calls: false at the end, else the next name and number. The walk
@@ -354,13 +190,13 @@ const struct error_name *pretty_errno(unsigned int code, bool known_arch);
 const char *pretty_signal(unsigned int sig);
 
 /* The name of a si_code, which depends on the signal, or NULL. */
-const struct named *pretty_signal_code(unsigned int sig, int32_t code);
+const struct named *pretty_signal_code(const struct name_set *sets, unsigned int sig, int32_t code);
 
 /* ---- values ------------------------------------------------------------------------------ */
 
 /* What the printers of values need to know about the call. */
 struct value_context {
-	const struct name_set *const *sets;
+	const struct name_set *sets;
 	const struct pretty_arch *arch;
 	const uint64_t *values; /* of all arguments */
 	unsigned int i;		/* the one to print */
@@ -375,7 +211,7 @@ void pretty_value_print(const struct value_context *c, uint8_t kind, struct buf 
 /* What a call returned; an error with its name. */
 void pretty_result_print(const struct value_context *c, uint8_t kind, struct buf *out);
 
-/* Names for a value from a set; set may be NULL. */
+/* Names for a value from a set. */
 void pretty_names_print(const struct name_set *set, uint64_t v, struct buf *out);
 
 void pretty_signal_print(uint64_t sig, bool known_arch, struct buf *out);

@@ -341,8 +341,7 @@ bool naming_alone(const struct naming *n, const struct event_field *f)
 void naming_print(const struct naming *n, struct event_printer *p, const struct spur_record *r,
 		  struct buf *to)
 {
-	struct run x = {
-		.printer = p, .events = p->events, .record = r, .out = to, .start = to->len};
+	struct run x = run_start(p, r, to);
 
 	for (uint32_t i = 0; i < n->nr; i++)
 		plan_run_op(&x, &n->ops[i]);
@@ -362,14 +361,9 @@ void array_forms_reset(struct array_forms *a)
 	*a = (struct array_forms){0};
 }
 
-static uint64_t key_of(const struct event_field *f)
-{
-	return (uintptr_t)f;
-}
-
 bool array_forms_text(struct array_forms *a, const struct event_field *f, bool printable)
 {
-	const uint64_t key = key_of(f);
+	const uint64_t key = (uintptr_t)f;
 	struct map *form;
 
 	if (map_get(&a->binary, key))

@@ -69,11 +69,6 @@ static bool is_users(const char *path)
 	return len > 1 && !strncmp(home, path, len) && path[len] == '/';
 }
 
-static void count_plugin(struct tep_handle *tep, const char *path, const char *name, void *count)
-{
-	*(size_t *)count += is_users(path) || !is_stock(name);
-}
-
 static void load_plugin(struct tep_handle *tep, const char *path, const char *name, void *bridge)
 {
 	struct tep_bridge *b = bridge;
@@ -139,18 +134,6 @@ static void unload_plugins(struct tep_bridge *b)
 		dlclose(*handle);
 	}
 	vec_free(&b->plugins);
-}
-
-bool tep_user_plugins_exist(void)
-{
-	struct tep_handle *tep = tep_alloc();
-	size_t count = 0;
-
-	if (!tep)
-		return false;
-	tep_load_plugins_hook(tep, ".so", count_plugin, &count);
-	tep_free(tep);
-	return count > 0;
 }
 
 struct plugin_walk {
@@ -395,11 +378,6 @@ enum event_compat tep_compat(void)
 	return COMPAT_34;
 }
 
-bool tep_user_plugins_exist(void)
-{
-	return false;
-}
-
 void tep_each_user_plugin(void (*found)(void *arg, const char *path), void *arg)
 {
 }
@@ -429,3 +407,16 @@ void tep_bridge_print(struct tep_bridge *b, struct event *e, const struct spur_r
 }
 
 #endif
+
+static void note_plugin(void *any, const char *path)
+{
+	*(bool *)any = true;
+}
+
+bool tep_user_plugins_exist(void)
+{
+	bool any = false;
+
+	tep_each_user_plugin(note_plugin, &any);
+	return any;
+}

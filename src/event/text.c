@@ -126,8 +126,7 @@ static bool bytes_of(struct run *x, const struct expr *e, const uint8_t **p, siz
 {
 	uint32_t offset, len;
 
-	while (e->kind == EXPR_CAST)
-		e = e->cast.item;
+	e = expr_uncast(e);
 	if ((e->kind != EXPR_FIELD && e->kind != EXPR_DYNAMIC) || !e->field.at)
 		return false;
 	offset = e->field.at->offset;
@@ -333,8 +332,7 @@ static uint64_t place_of(struct run *x, const struct expr *e)
 {
 	uint32_t offset, len;
 
-	while (e->kind == EXPR_CAST)
-		e = e->cast.item;
+	e = expr_uncast(e);
 	if (e->kind == EXPR_DYNAMIC) {
 		run_dynamic(x, e->field.at, &offset, &len);
 		return offset;
@@ -422,8 +420,7 @@ static const struct event_field *field_of(struct run *x, const struct expr *e)
 		expr_call(x, e);
 		return NULL;
 	}
-	while (e->kind == EXPR_CAST)
-		e = e->cast.item;
+	e = expr_uncast(e);
 	if (e->kind == EXPR_FIELD)
 		return e->field.at;
 	buf_puts(x->out, "ARG TYPE NOT FIELD BUT ");
@@ -622,8 +619,7 @@ static bool sockaddr_of(struct run *x, const struct expr *e, void *to, size_t si
 		expr_call(x, e);
 		return false;
 	}
-	while (e->kind == EXPR_CAST)
-		e = e->cast.item;
+	e = expr_uncast(e);
 	if (e->kind == EXPR_FIELD) {
 		if (!e->field.at)
 			return false;
@@ -656,19 +652,15 @@ static void print_sockaddr(struct run *x, const struct expr *e, const char *lett
 	l += port + compressed;
 	if (!sockaddr_of(x, e, &sa, sizeof(sa), &len))
 		return;
-	if (sa.family == AF_INET) {
-		if (len < sizeof(sa.in)) {
-			buf_puts(x->out, "INVALIDIPv4");
-			return;
-		}
+	if (sa.family == AF_INET && len < sizeof(sa.in)) {
+		buf_puts(x->out, "INVALIDIPv4");
+	} else if (sa.family == AF_INET6 && len < sizeof(sa.in6)) {
+		buf_puts(x->out, "INVALIDIPv6");
+	} else if (sa.family == AF_INET) {
 		put_ip4(x->out, (const uint8_t *)&sa.in.sin_addr, ip4_reversed(x, *l), !upper);
 		if (port)
 			buf_printf(x->out, ":%d", ntohs(sa.in.sin_port));
 	} else if (sa.family == AF_INET6) {
-		if (len < sizeof(sa.in6)) {
-			buf_puts(x->out, "INVALIDIPv6");
-			return;
-		}
 		if (port)
 			buf_putc(x->out, '[');
 		if (compressed)

@@ -18,6 +18,7 @@
 #include "event/filter.h"
 #include "event/names.h"
 #include "filter_events.h"
+#include "filter_words.h"
 
 #ifdef HAVE_TRACEEVENT
 

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "base/num.h"
 #include "base/suggest.h"
@@ -686,29 +685,4 @@ void filter_show(const struct filter *f, struct buf *out)
 	vec_each (rule, &f->rules->list)
 		show_rule(f, rule, out);
 	pthread_mutex_unlock(&f->rules->lock);
-}
-
-/* ---- where it is wrong ----------------------------------------------------------------- */
-
-const char *filter_reason_text(enum filter_reason reason)
-{
-	static const char *const texts[] = {
-		[FILTER_FINE] = "",
-		[FILTER_NO_MEMORY] = "failed to allocate memory",
-		[FILTER_BAD_EVENT_NAME] = "invalid event name",
-		[FILTER_NO_EVENT] = "no event found",
-		[FILTER_NO_NAME] = "no filter found",
-		[FILTER_SYNTAX] = "syntax error",
-		[FILTER_BAD_RIGHT] = "illegal rvalue",
-		[FILTER_BAD_LEFT] = "illegal lvalue for string comparison",
-		[FILTER_BAD_REGEX] = "regex did not compute",
-		[FILTER_BAD_TEXT_COMPARE] = "illegal comparison for string",
-		[FILTER_BAD_NUMBER_COMPARE] = "illegal comparison for integer",
-		[FILTER_BAD_TOKEN] = "illegal token",
-		[FILTER_BAD_PAREN] = "open parenthesis cannot come here",
-		[FILTER_UNBALANCED] = "unbalanced number of parenthesis",
-		[FILTER_UNKNOWN_TOKEN] = "unknown token",
-	};
-
-	return (size_t)reason < ARRAY_SIZE(texts) ? texts[reason] : "";
 }

@@ -237,6 +237,12 @@ static bool at_op(const struct filter_parser *p, enum filter_op op)
 	return p->word.kind == FILTER_WORD_OP && p->word.op == op;
 }
 
+/* What a function returns that has recorded a mistake. */
+static void *none(int rc)
+{
+	return NULL;
+}
+
 /* ---- mistakes -------------------------------------------------------------------------- */
 
 #define SHOWN 40 /* how much of the text a message repeats */
@@ -261,9 +267,8 @@ static const struct filter_node *unexpected(struct filter_parser *p, const char 
 	switch (t->kind) {
 	case FILTER_WORD_BAD: filter_fail(p, t->reason, t->pos, t->len, "%s", t->text); return NULL;
 	case FILTER_WORD_END:
-		filter_fail(p, reason, t->pos, t->len, "the filter ends where %s is expected",
-			    wanted);
-		return NULL;
+		return none(filter_fail(p, reason, t->pos, t->len,
+					"the filter ends where %s is expected", wanted));
 	case FILTER_WORD_CLOSE:
 		if (p->depth)
 			break;
@@ -273,23 +278,20 @@ static const struct filter_node *unexpected(struct filter_parser *p, const char 
 	case FILTER_WORD_COMMA: reason = FILTER_BAD_TOKEN; break;
 	default: break;
 	}
-	filter_fail(p, reason, t->pos, t->len, "expected %s but found '%.*s'", wanted, shown_len(t),
-		    shown(p, t));
-	return NULL;
+	return none(filter_fail(p, reason, t->pos, t->len, "expected %s but found '%.*s'", wanted,
+				shown_len(t), shown(p, t)));
 }
 
 static const struct filter_node *fail_at(struct filter_parser *p, enum filter_reason reason,
 					 const struct filter_node *node, const char *message)
 {
-	filter_fail(p, reason, node->pos, node->len, "%s", message);
-	return NULL;
+	return none(filter_fail(p, reason, node->pos, node->len, "%s", message));
 }
 
 static const struct filter_node *too_deep(struct filter_parser *p, size_t pos)
 {
-	filter_fail(p, FILTER_SYNTAX, pos, 1, "this is nested more than %d levels deep",
-		    FILTER_MAX_DEPTH);
-	return NULL;
+	return none(filter_fail(p, FILTER_SYNTAX, pos, 1, "this is nested more than %d levels deep",
+				FILTER_MAX_DEPTH));
 }
 
 /* ---- nodes ----------------------------------------------------------------------------- */
@@ -299,10 +301,8 @@ static struct filter_node *new_node(struct filter_parser *p, enum filter_node_ki
 {
 	struct filter_node *n = arena_alloc(&p->filter->rules->arena, sizeof(*n));
 
-	if (!n) {
-		filter_no_memory(p);
-		return NULL;
-	}
+	if (!n)
+		return none(filter_no_memory(p));
 	n->kind = kind;
 	n->pos = pos;
 	n->len = len;
@@ -391,10 +391,8 @@ static const struct filter_node *parse_field(struct filter_parser *p)
 		return NULL;
 	n->text = arena_strndup(&p->filter->rules->arena, name.text, name.text_len);
 	n->text_len = name.text_len;
-	if (!n->text) {
-		filter_no_memory(p);
-		return NULL;
-	}
+	if (!n->text)
+		return none(filter_no_memory(p));
 	next(p);
 	if (!at_op(p, FILTER_OP_DOT))
 		return n;
@@ -548,17 +546,15 @@ static const struct pattern *compile_pattern(struct filter_parser *p, enum filte
 	struct spur_error why = {0};
 	int ret;
 
-	if (!pattern || !vec_add(&rules->patterns, &pattern)) {
-		filter_no_memory(p);
-		return NULL;
-	}
+	if (!pattern || !vec_add(&rules->patterns, &pattern))
+		return none(filter_no_memory(p));
 	ret = op == FILTER_OP_TILDE ? pattern_glob(pattern, text->text, text->text_len, &why)
 				    : pattern_regex(pattern, text->text, text->text_len, &why);
 	if (!ret)
 		return pattern;
-	filter_fail(p, FILTER_BAD_REGEX, text->pos, text->len, "this %s is not valid: %s",
-		    op == FILTER_OP_TILDE ? "glob" : "regular expression", why.text);
-	return NULL;
+	return none(filter_fail(p, FILTER_BAD_REGEX, text->pos, text->len,
+				"this %s is not valid: %s",
+				op == FILTER_OP_TILDE ? "glob" : "regular expression", why.text));
 }
 
 static const struct filter_node *compare_pattern(struct filter_parser *p,
@@ -569,14 +565,12 @@ static const struct filter_node *compare_pattern(struct filter_parser *p,
 	const struct pattern *pattern;
 	struct filter_node *n;
 
-	if (right->kind != NODE_TEXT) {
-		filter_fail(p,
-			    right->kind == NODE_NUMBER ? FILTER_BAD_NUMBER_COMPARE
-						       : FILTER_BAD_RIGHT,
-			    right->pos, right->len, "'%s' needs a pattern in quotes",
-			    filter_op_text(op->op));
-		return NULL;
-	}
+	if (right->kind != NODE_TEXT)
+		return none(filter_fail(p,
+					right->kind == NODE_NUMBER ? FILTER_BAD_NUMBER_COMPARE
+								   : FILTER_BAD_RIGHT,
+					right->pos, right->len, "'%s' needs a pattern in quotes",
+					filter_op_text(op->op)));
 	if (left->kind != NODE_FIELD || is_cpu(left))
 		return fail_at(p, FILTER_BAD_LEFT, left,
 			       "only a field can be matched by a pattern");
@@ -607,11 +601,9 @@ static const struct filter_node *compare_text(struct filter_parser *p, const str
 					      const struct filter_node *left,
 					      const struct filter_node *right)
 {
-	if (op->op != FILTER_OP_EQ && op->op != FILTER_OP_NE) {
-		filter_fail(p, FILTER_BAD_TEXT_COMPARE, op->pos, op->len,
-			    "texts know only ==, !=, =~, !~ and ~");
-		return NULL;
-	}
+	if (op->op != FILTER_OP_EQ && op->op != FILTER_OP_NE)
+		return none(filter_fail(p, FILTER_BAD_TEXT_COMPARE, op->pos, op->len,
+					"texts know only ==, !=, =~, !~ and ~"));
 	if (left->kind != NODE_FIELD)
 		return fail_at(p, FILTER_BAD_LEFT, left, "only a field can be compared with text");
 	if (is_cpu(left))
@@ -705,10 +697,8 @@ static const struct filter_node *chain_node(struct filter_parser *p, const struc
 	n->n = links->n;
 	n->items = arena_array(arena, n->n, sizeof(struct filter_node *));
 	n->ops = arena_array(arena, n->n, sizeof(enum filter_op));
-	if (!n->items || !n->ops) {
-		filter_no_memory(p);
-		return NULL;
-	}
+	if (!n->items || !n->ops)
+		return none(filter_no_memory(p));
 	for (size_t i = 0; i < n->n; i++) {
 		n->items[i] = links->at[i].node;
 		n->ops[i] = links->at[i].op;

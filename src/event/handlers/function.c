@@ -263,10 +263,8 @@ static bool repeats_print(struct event_printer *p, struct event *e, const struct
 	print_call(p, f, r, out);
 	if (!bound_need(p->events, &f[COUNT], r, &count, out) ||
 	    !bound_need(p->events, &f[TOP_DELTA], r, &top, out) ||
-	    !bound_need(p->events, &f[BOTTOM_DELTA], r, &bottom, out)) {
-		buf_putc(out, '!');
-		return handler_give_up(p, e, r, out);
-	}
+	    !bound_need(p->events, &f[BOTTOM_DELTA], r, &bottom, out))
+		return handler_spoil(p, e, r, out);
 	buf_puts(out, " (count: ");
 	buf_i64(out, (int64_t)count);
 	buf_puts(out, "  last_ts: ");
@@ -426,10 +424,10 @@ static bool exit_print(struct event_printer *p, struct event *e, const struct sp
 	uint64_t depth, func;
 
 	if (!read_exit(p, f, r, &v, out))
-		goto missing;
+		return handler_spoil(p, e, r, out);
 	print_duration(v.duration, out);
 	if (!bound_need(p->events, &f[EXIT_DEPTH], r, &depth, out))
-		goto missing;
+		return handler_spoil(p, e, r, out);
 	print_indent(depth, out);
 	buf_putc(out, '}');
 	if (p->opt.fgraph_tail) {
@@ -449,9 +447,6 @@ static bool exit_print(struct event_printer *p, struct event *e, const struct sp
 	if (v.has_retval)
 		print_retval(p, v.retval, out);
 	return true;
-missing:
-	buf_putc(out, '!');
-	return handler_give_up(p, e, r, out);
 }
 
 /* ---- entries ---- */
@@ -553,18 +548,25 @@ static void print_caller(const struct symbol *caller, struct buf *out)
 	buf_put(out, " */", 3);
 }
 
-static void print_leaf(struct event_printer *p, const struct entry_values *v,
-		       const struct exit_values *x, struct buf *out)
+/* "name(arguments" */
+static void print_callee(const struct event_printer *p, const struct entry_values *v, bool address,
+			 struct buf *out)
 {
 	print_indent(v->depth, out);
 	if (v->symbol) {
 		buf_put(out, v->symbol->name, v->symbol->len);
 		buf_putc(out, '(');
 		buf_put(out, p->scratch.data, p->scratch.len);
-	} else {
+	} else if (address) {
 		buf_hex(out, v->func);
 		buf_putc(out, '(');
 	}
+}
+
+static void print_leaf(struct event_printer *p, const struct entry_values *v,
+		       const struct exit_values *x, struct buf *out)
+{
+	print_callee(p, v, true, out);
 	buf_put(out, ");", 2);
 	print_depth(p, v->depth, out);
 	print_caller(v->caller, out);
@@ -574,16 +576,8 @@ static void print_leaf(struct event_printer *p, const struct entry_values *v,
 
 static void print_nested(struct event_printer *p, const struct entry_values *v, struct buf *out)
 {
-	print_indent(v->depth, out);
-	if (v->symbol) {
-		buf_put(out, v->symbol->name, v->symbol->len);
-		buf_putc(out, '(');
-		buf_put(out, p->scratch.data, p->scratch.len);
-	} else if (v->caller || !knows_details(p)) {
-		buf_hex(out, v->func);
-		buf_putc(out, '(');
-	}
 	/* 3.4 leaves out the address of a function without a name, unless it knows the caller. */
+	print_callee(p, v, v->caller || !knows_details(p), out);
 	buf_putc(out, ')');
 	print_caller(v->caller, out);
 	buf_put(out, " {", 2);
@@ -598,10 +592,8 @@ static bool entry_print(struct event_printer *p, struct event *e, const struct s
 	struct exit_values x;
 	int leaf;
 
-	if (!read_entry(p, f, r, &v, out)) {
-		buf_putc(out, '!');
-		return handler_give_up(p, e, r, out);
-	}
+	if (!read_entry(p, f, r, &v, out))
+		return handler_spoil(p, e, r, out);
 	leaf = take_leaf_exit(p, &v, &x, out);
 	if (leaf > 0)
 		print_duration(x.duration, out);
@@ -706,10 +698,8 @@ static bool raw_print(struct event_printer *p, struct event *e, const struct spu
 	const uint32_t step = p->events->long_size == 4 ? 4 : 8;
 	uint64_t id;
 
-	if (!bound_need(p->events, &f[ID], r, &id, out)) {
-		buf_putc(out, '!');
-		return handler_give_up(p, e, r, out);
-	}
+	if (!bound_need(p->events, &f[ID], r, &id, out))
+		return handler_spoil(p, e, r, out);
 	buf_put(out, "# ", 2);
 	buf_hex(out, id);
 	if (!f[BUF].field)

@@ -78,6 +78,13 @@ bool handler_give_up(struct event_printer *p, struct event *e, const struct spur
 	return true;
 }
 
+bool handler_spoil(struct event_printer *p, struct event *e, const struct spur_record *r,
+		   struct buf *out)
+{
+	buf_putc(out, '!');
+	return handler_give_up(p, e, r, out);
+}
+
 const char *handler_text(const struct events *ev, const struct event_field *f,
 			 const struct spur_record *r, size_t *len)
 {

@@ -78,6 +78,10 @@ void buf_hex_pad(struct buf *b, uint64_t v, unsigned int width);
 bool handler_give_up(struct event_printer *p, struct event *e, const struct spur_record *r,
 		     struct buf *out);
 
+/* The same with a mark in front, as the plugins of the scheduler and of ftrace end theirs. */
+bool handler_spoil(struct event_printer *p, struct event *e, const struct spur_record *r,
+		   struct buf *out);
+
 /* The bytes of a text field, up to its NUL, cut to the record. */
 const char *handler_text(const struct events *ev, const struct event_field *f,
 			 const struct spur_record *r, size_t *len);

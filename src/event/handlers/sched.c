@@ -291,7 +291,7 @@ static bool switch_print(struct event_printer *p, struct event *e, const struct 
 		return true;
 	}
 	if (!bound_need(ev, &d->num[PREV_PID], r, &val, out))
-		goto missing;
+		return handler_spoil(p, e, r, out);
 	print_comm(p, d->prev_comm, r, val, out);
 	buf_u64(out, val);
 	buf_putc(out, ' ');
@@ -305,7 +305,7 @@ static bool switch_print(struct event_printer *p, struct event *e, const struct 
 	buf_put(out, " ==> ", 5);
 
 	if (!bound_need(ev, &d->num[NEXT_PID], r, &val, out))
-		goto missing;
+		return handler_spoil(p, e, r, out);
 	print_comm(p, d->next_comm, r, val, out);
 	buf_u64(out, val);
 	if (bound_need(ev, &d->num[NEXT_PRIO], r, &val, out)) {
@@ -314,9 +314,6 @@ static bool switch_print(struct event_printer *p, struct event *e, const struct 
 		buf_putc(out, ']');
 	}
 	return true;
-missing:
-	buf_putc(out, '!');
-	return handler_give_up(p, e, r, out);
 }
 
 static void switch_learn(struct event_printer *p, const struct event *e,
@@ -344,10 +341,8 @@ static bool wakeup_print(struct event_printer *p, struct event *e, const struct 
 	const struct events *ev = p->events;
 	uint64_t val;
 
-	if (!bound_need(ev, &f[PID], r, &val, out)) {
-		buf_putc(out, '!');
-		return handler_give_up(p, e, r, out);
-	}
+	if (!bound_need(ev, &f[PID], r, &val, out))
+		return handler_spoil(p, e, r, out);
 	print_comm(p, f[COMM].field, r, val, out);
 	buf_i64(out, (int64_t)val);
 	if (bound_need(ev, &f[PRIO], r, &val, out)) {

@@ -1,53 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Architectures: which numbers the calls have, and which names differ from the common ones.
- * A new one needs a row here, and names of its own only where its headers differ.
+ * Architectures: which numbers the calls have, and which names numbers have. A new one needs a row
+ * here, and variants in names.h only where its headers differ.
  */
 #include "event/pretty_tables.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 
 #define X32_SYSCALL_BIT 0x40000000
-
-extern const struct name_set pretty_open_flags_arm, pretty_open_flags_ppc;
-extern const struct name_set pretty_pipe_flags_arm, pretty_pipe_flags_ppc;
-extern const struct name_set pretty_mmap_flags_x86, pretty_mmap_flags_ppc;
-extern const struct name_set pretty_mmap_prot_arm64, pretty_mmap_prot_ppc;
-extern const struct name_set pretty_mlockall_ppc, pretty_sock_opt_ppc, pretty_ioctl_cmd_ppc;
-extern const struct name_set pretty_fadvise_s390x, pretty_ptrace_request_regs;
-
-static const struct set_override x86_sets[] = {
-	{A_MMAP_FLAGS, &pretty_mmap_flags_x86},
-	{A_PTRACE_REQUEST, &pretty_ptrace_request_regs},
-};
-
-static const struct set_override arm_sets[] = {
-	{A_PTRACE_REQUEST, &pretty_ptrace_request_regs},
-	{A_OPEN_FLAGS, &pretty_open_flags_arm},
-	{A_PIPE_FLAGS, &pretty_pipe_flags_arm},
-};
-
-static const struct set_override arm64_sets[] = {
-	{A_OPEN_FLAGS, &pretty_open_flags_arm},
-	{A_PIPE_FLAGS, &pretty_pipe_flags_arm},
-	{A_MMAP_PROT, &pretty_mmap_prot_arm64},
-};
-
-static const struct set_override s390x_sets[] = {
-	{A_FADVISE, &pretty_fadvise_s390x},
-};
-
-static const struct set_override ppc_sets[] = {
-	{A_OPEN_FLAGS, &pretty_open_flags_ppc}, {A_PIPE_FLAGS, &pretty_pipe_flags_ppc},
-	{A_MMAP_FLAGS, &pretty_mmap_flags_ppc}, {A_MMAP_PROT, &pretty_mmap_prot_ppc},
-	{A_MLOCKALL, &pretty_mlockall_ppc},	{A_SOCK_OPT, &pretty_sock_opt_ppc},
-	{A_IOCTL_CMD, &pretty_ioctl_cmd_ppc},	{A_PTRACE_REQUEST, &pretty_ptrace_request_regs},
-};
-
-#define OVERRIDES(sets) .overrides = sets, .nr_overrides = ARRAY_SIZE(sets)
 
 static const struct pretty_arch archs[] = {
 	{
@@ -56,21 +20,18 @@ static const struct pretty_arch archs[] = {
 		.bit = ON_X86_64,
 		.abi_bit = X32_SYSCALL_BIT,
 		.plain_ioctl = true,
-		OVERRIDES(x86_sets),
 	},
 	{
 		.machines = "i386 i486 i586 i686",
 		.numbers = {pretty_numbers_i386, pretty_numbers_common},
 		.bit = ON_I386,
 		.plain_ioctl = true,
-		OVERRIDES(x86_sets),
 	},
 	{
 		.machines = "aarch64 aarch64_be arm64",
 		.numbers = {pretty_numbers_generic, pretty_numbers_common},
 		.bit = ON_ARM64,
 		.plain_ioctl = true,
-		OVERRIDES(arm64_sets),
 	},
 	{
 		.machines = "riscv64",
@@ -90,20 +51,17 @@ static const struct pretty_arch archs[] = {
 		.numbers = {pretty_numbers_arm, pretty_numbers_common},
 		.bit = ON_ARM,
 		.plain_ioctl = true,
-		OVERRIDES(arm_sets),
 	},
 	{
 		.machines = "s390x",
 		.numbers = {pretty_numbers_s390x, pretty_numbers_common},
 		.bit = ON_S390X,
 		.plain_ioctl = true,
-		OVERRIDES(s390x_sets),
 	},
 	{
 		.machines = "ppc64 ppc64le",
 		.numbers = {pretty_numbers_ppc64, pretty_numbers_common},
 		.bit = ON_PPC64,
-		OVERRIDES(ppc_sets),
 	},
 };
 
@@ -144,21 +102,67 @@ const struct pretty_arch *pretty_arch_find(const char *machine)
 	return found;
 }
 
-void pretty_arch_sets(const struct pretty_arch *arch, const struct name_set *sets[PRETTY_NR_SETS])
+static size_t count_words(const char *text)
+{
+	size_t n = 1;
+
+	while (*(text = strchrnul(text, ' ')) && text[1])
+		n += *text++ == ' ';
+	return n;
+}
+
+/* Makes the names of a text (see names.h), in which one blank stands between words. */
+static bool read_names(const char *text, struct arena *arena, struct name_set *set)
+{
+	uint32_t value = 0, mask = UINT32_MAX; /* no mask stands for flags */
+
+	set->n = 0;
+	set->at = arena_array(arena, count_words(text), sizeof(*set->at));
+	if (!set->at)
+		return false;
+	for (const char *w = text, *end; *w; w = *end ? end + 1 : end) {
+		end = strchrnul(w, ' ');
+		if (*w == '|') {
+			mask = 0;
+		} else if (*w == '=') {
+			mask = UINT32_MAX;
+		} else if (end[-1] == ':') {
+			mask = (uint32_t)strtoll(w, NULL, 0);
+		} else if ((*w >= '0' && *w <= '9') || *w == '-') {
+			value = (uint32_t)strtoll(w, NULL, 0);
+		} else {
+			set->at[set->n++] =
+				(struct named){value, mask ? mask : value, w, (uint32_t)(end - w)};
+			value += mask ? mask & -mask : value;
+		}
+	}
+	return true;
+}
+
+bool pretty_sets_make(const struct pretty_arch *arch, struct arena *arena,
+		      struct name_set sets[PRETTY_NR_SETS])
 {
 	static const struct {
-		const struct name_set *set;
-		bool abi;
-	} all[] = {
-#define X(kind, set, abi) {&pretty_##set, abi},
-		PRETTY_SETS(X)
-#undef X
+		uint8_t kind, flags, on;
+		const char *text;
+	} texts[] = {
+#define SET(kind, how, text)	{A_##kind, how, 0, text},
+#define VARIANT(kind, on, text) {A_##kind, 0, on, text},
+#include "event/pretty/names.h"
 	};
 
-	for (size_t i = 0; i < PRETTY_NR_SETS; i++)
-		sets[i] = all[i].abi && !arch ? NULL : all[i].set;
-	for (size_t i = 0; arch && i < arch->nr_overrides; i++)
-		sets[arch->overrides[i].kind - A_FIRST_SET] = arch->overrides[i].set;
+	memset(sets, 0, PRETTY_NR_SETS * sizeof(*sets));
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct name_set *set = &sets[texts[i].kind - A_FIRST_SET];
+
+		set->flags |= texts[i].flags;
+		if (texts[i].on ? !arch || !(texts[i].on & arch->bit)
+				: !arch && texts[i].flags & SET_ABI)
+			continue;
+		if (!read_names(texts[i].text, arena, set))
+			return false;
+	}
+	return true;
 }
 
 bool pretty_arch_next_call(struct arch_walk *w)

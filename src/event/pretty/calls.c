@@ -7,6 +7,12 @@
 #include "base/array.h"
 
 const struct call_spec pretty_calls[] = {
+	/* without arguments */
+	{.name = "sync",
+	 .also = "inotify_init munlockall fork vfork getpid getppid gettid getpgrp setsid getuid "
+		 "geteuid getgid getegid rt_sigreturn sigreturn pause restart_syscall sched_yield "
+		 "uprobe uretprobe vhangup switch_endian"},
+
 	/* ---- files and descriptors of other things ---- */
 
 	/* open and close */
@@ -16,8 +22,8 @@ const struct call_spec pretty_calls[] = {
 	{"open_by_handle_at", ARGS3(mountdirfd, DFD, handle, PTR, flags, OPEN_FLAGS)},
 	{"name_to_handle_at",
 	 ARGS5(dfd, DFD, name, STR, handle, PTR, mnt_id, PTR, flag, AT_HANDLE)},
-	{"creat", ARGS2(pathname, STR, mode, OCTAL)},
-	{"close", ARGS1(fd, FD)},
+	{"creat", ARGS2(pathname, STR, mode, OCTAL), .also = "mkdir"},
+	{"close", ARGS1(fd, FD), .also = "fsync fdatasync syncfs fchdir"},
 	{"close_range", ARGS3(fd, UINT, max_fd, INT, flags, CLOSE_RANGE)},
 	{"dup", ARGS1(fildes, FD)},
 	{"dup2", ARGS2(oldfd, FD, newfd, FD)},
@@ -28,8 +34,7 @@ const struct call_spec pretty_calls[] = {
 	/* read and write */
 	{"read", ARGS3(fd, FD, buf, PTR, count, SIZE)},
 	{"write", ARGS3(fd, FD, buf, BUF, count, SIZE)},
-	{"readv", ARGS3(fd, FD, vec, PTR, vlen, SIZE)},
-	{"writev", ARGS3(fd, FD, vec, PTR, vlen, SIZE)},
+	{"readv", ARGS3(fd, FD, vec, PTR, vlen, SIZE), .also = "writev"},
 	{"pread64", ARGS5(fd, FD, buf, PTR, count, SIZE, pos_l, HEX, pos_h, HEX), .on = ON_I386},
 	{"pread64", ARGS6(fd, FD, buf, PTR, count, SIZE, pad, HEX, pos_l, HEX, pos_h, HEX),
 	 .on = ON_ARM},
@@ -38,12 +43,12 @@ const struct call_spec pretty_calls[] = {
 	{"pwrite64", ARGS6(fd, FD, buf, BUF, count, SIZE, pad, HEX, pos_l, HEX, pos_h, HEX),
 	 .on = ON_ARM},
 	{"pwrite64", ARGS4(fd, FD, buf, BUF, count, SIZE, pos, LONG)},
-	{"preadv", ARGS5(fd, FD, vec, PTR, vlen, SIZE, pos_l, HEX, pos_h, HEX)},
-	{"pwritev", ARGS5(fd, FD, vec, PTR, vlen, SIZE, pos_l, HEX, pos_h, HEX)},
-	{"preadv2", ARGS6(fd, FD, vec, PTR, vlen, SIZE, pos_l, HEX, pos_h, HEX, flags, RWF_FLAGS)},
-	{"pwritev2", ARGS6(fd, FD, vec, PTR, vlen, SIZE, pos_l, HEX, pos_h, HEX, flags, RWF_FLAGS)},
+	{"preadv", ARGS5(fd, FD, vec, PTR, vlen, SIZE, pos_l, HEX, pos_h, HEX), .also = "pwritev"},
+	{"preadv2", ARGS6(fd, FD, vec, PTR, vlen, SIZE, pos_l, HEX, pos_h, HEX, flags, RWF_FLAGS),
+	 .also = "pwritev2"},
 	{"lseek", ARGS3(fd, FD, offset, LONG, whence, SEEK)},
-	{"llseek", ARGS5(fd, FD, offset_high, HEX, offset_low, HEX, result, PTR, whence, SEEK)},
+	{"llseek", ARGS5(fd, FD, offset_high, HEX, offset_low, HEX, result, PTR, whence, SEEK),
+	 .also = "_llseek"},
 	{"sendfile", ARGS4(out_fd, FD, in_fd, FD, offset, PTR, count, SIZE)},
 	{"splice",
 	 ARGS6(fd_in, FD, off_in, PTR, fd_out, FD, off_out, PTR, len, SIZE, flags, SPLICE)},
@@ -72,10 +77,6 @@ const struct call_spec pretty_calls[] = {
 	{"truncate64", ARGS3(path, STR, length_l, HEX, length_h, HEX)},
 	{"ftruncate64", ARGS4(fd, FD, pad, HEX, length_l, HEX, length_h, HEX), .on = ON_ARM},
 	{"ftruncate64", ARGS3(fd, FD, length_l, HEX, length_h, HEX)},
-	{.name = "sync"},
-	{"fsync", ARGS1(fd, FD)},
-	{"fdatasync", ARGS1(fd, FD)},
-	{"syncfs", ARGS1(fd, FD)},
 	{"sync_file_range",
 	 ARGS6(fd, FD, offset_l, HEX, offset_h, HEX, nbytes_l, HEX, nbytes_h, HEX, flags,
 	       SYNC_RANGE),
@@ -89,10 +90,11 @@ const struct call_spec pretty_calls[] = {
 	{"ioctl", ARGS3(fd, FD, cmd, IOCTL, arg, HEX)},
 
 	/* names and attributes */
-	{"stat", ARGS2(filename, STR, statbuf, PTR)},
-	{"lstat", ARGS2(filename, STR, statbuf, PTR)},
-	{"fstat", ARGS2(fd, FD, statbuf, PTR)},
-	{"newfstatat", ARGS4(dfd, DFD, filename, STR, statbuf, PTR, flag, AT_FLAGS)},
+	{"stat", ARGS2(filename, STR, statbuf, PTR),
+	 .also = "lstat newstat newlstat oldstat oldlstat"},
+	{"fstat", ARGS2(fd, FD, statbuf, PTR), .also = "newfstat oldfstat"},
+	{"newfstatat", ARGS4(dfd, DFD, filename, STR, statbuf, PTR, flag, AT_FLAGS),
+	 .also = "fstatat64"},
 	{"statx", ARGS5(dfd, DFD, filename, STR, flags, AT_FLAGS, mask, STATX_MASK, buffer, PTR)},
 	{"statfs", ARGS2(pathname, STR, buf, PTR)},
 	{"fstatfs", ARGS2(fd, FD, buf, PTR)},
@@ -106,62 +108,48 @@ const struct call_spec pretty_calls[] = {
 	{"fchmod", ARGS2(fd, FD, mode, OCTAL)},
 	{"fchmodat", ARGS3(dfd, DFD, filename, STR, mode, OCTAL)},
 	{"fchmodat2", ARGS4(dfd, DFD, filename, STR, mode, OCTAL, flags, AT_FLAGS)},
-	{"chown", ARGS3(filename, STR, user, ID, group, ID)},
-	{"lchown", ARGS3(filename, STR, user, ID, group, ID)},
+	{"chown", ARGS3(filename, STR, user, ID, group, ID), .also = "lchown"},
 	{"fchown", ARGS3(fd, FD, user, ID, group, ID)},
 	{"fchownat", ARGS5(dfd, DFD, filename, STR, user, ID, group, ID, flag, AT_FLAGS)},
 	{"file_getattr",
-	 ARGS5(dfd, DFD, filename, STR, ufattr, PTR, usize, SIZE, at_flags, AT_FLAGS)},
-	{"file_setattr",
-	 ARGS5(dfd, DFD, filename, STR, ufattr, PTR, usize, SIZE, at_flags, AT_FLAGS)},
+	 ARGS5(dfd, DFD, filename, STR, ufattr, PTR, usize, SIZE, at_flags, AT_FLAGS),
+	 .also = "file_setattr"},
 	{"umask", ARGS1(mask, OCTAL), .ret = A_OCTAL},
 	{"utime", ARGS2(filename, STR, times, PTR)},
 	{"utimes", ARGS2(filename, STR, utimes, PTR)},
 	{"futimesat", ARGS3(dfd, DFD, filename, STR, utimes, PTR)},
 	{"utimensat", ARGS4(dfd, DFD, filename, STR, utimes, PTR, flags, AT_FLAGS)},
-	{"setxattr", ARGS5(pathname, STR, name, STR, value, PTR, size, SIZE, flags, XATTR_FLAGS)},
-	{"lsetxattr", ARGS5(pathname, STR, name, STR, value, PTR, size, SIZE, flags, XATTR_FLAGS)},
+	{"setxattr", ARGS5(pathname, STR, name, STR, value, PTR, size, SIZE, flags, XATTR_FLAGS),
+	 .also = "lsetxattr"},
 	{"fsetxattr", ARGS5(fd, FD, name, STR, value, PTR, size, SIZE, flags, XATTR_FLAGS)},
 	{"setxattrat",
-	 ARGS6(dfd, DFD, pathname, STR, at_flags, AT_FLAGS, name, STR, uargs, PTR, usize, SIZE)},
-	{"getxattr", ARGS4(pathname, STR, name, STR, value, PTR, size, SIZE)},
-	{"lgetxattr", ARGS4(pathname, STR, name, STR, value, PTR, size, SIZE)},
+	 ARGS6(dfd, DFD, pathname, STR, at_flags, AT_FLAGS, name, STR, uargs, PTR, usize, SIZE),
+	 .also = "getxattrat"},
+	{"getxattr", ARGS4(pathname, STR, name, STR, value, PTR, size, SIZE), .also = "lgetxattr"},
 	{"fgetxattr", ARGS4(fd, FD, name, STR, value, PTR, size, SIZE)},
-	{"getxattrat",
-	 ARGS6(dfd, DFD, pathname, STR, at_flags, AT_FLAGS, name, STR, uargs, PTR, usize, SIZE)},
-	{"listxattr", ARGS3(pathname, STR, list, PTR, size, SIZE)},
-	{"llistxattr", ARGS3(pathname, STR, list, PTR, size, SIZE)},
+	{"listxattr", ARGS3(pathname, STR, list, PTR, size, SIZE), .also = "llistxattr"},
 	{"flistxattr", ARGS3(fd, FD, list, PTR, size, SIZE)},
 	{"listxattrat", ARGS5(dfd, DFD, pathname, STR, at_flags, AT_FLAGS, list, PTR, size, SIZE)},
-	{"removexattr", ARGS2(pathname, STR, name, STR)},
-	{"lremovexattr", ARGS2(pathname, STR, name, STR)},
+	{"removexattr", ARGS2(pathname, STR, name, STR), .also = "lremovexattr"},
 	{"fremovexattr", ARGS2(fd, FD, name, STR)},
 	{"removexattrat", ARGS4(dfd, DFD, pathname, STR, at_flags, AT_FLAGS, name, STR)},
 
 	/* folders */
-	{"link", ARGS2(oldname, STR, newname, STR)},
+	{"link", ARGS2(oldname, STR, newname, STR), .also = "symlink rename"},
 	{"linkat", ARGS5(olddfd, DFD, oldname, STR, newdfd, DFD, newname, STR, flags, AT_FLAGS)},
-	{"symlink", ARGS2(oldname, STR, newname, STR)},
 	{"symlinkat", ARGS3(oldname, STR, newdfd, DFD, newname, STR)},
-	{"unlink", ARGS1(pathname, STR)},
+	{"unlink", ARGS1(pathname, STR), .also = "rmdir"},
 	{"unlinkat", ARGS3(dfd, DFD, pathname, STR, flag, AT_UNLINK)},
-	{"rename", ARGS2(oldname, STR, newname, STR)},
 	{"renameat", ARGS4(olddfd, DFD, oldname, STR, newdfd, DFD, newname, STR)},
 	{"renameat2", ARGS5(olddfd, DFD, oldname, STR, newdfd, DFD, newname, STR, flags, RENAME)},
 	{"readlink", ARGS3(path, STR, buf, PTR, bufsiz, INT)},
 	{"readlinkat", ARGS4(dfd, DFD, pathname, STR, buf, PTR, bufsiz, INT)},
-	{"mkdir", ARGS2(pathname, STR, mode, OCTAL)},
 	{"mkdirat", ARGS3(dfd, DFD, pathname, STR, mode, OCTAL)},
 	{"mknod", ARGS3(filename, STR, mode, FILE_MODE, dev, DEV)},
 	{"mknodat", ARGS4(dfd, DFD, filename, STR, mode, FILE_MODE, dev, DEV)},
-	{"rmdir", ARGS1(pathname, STR)},
-	{"chdir", ARGS1(filename, STR)},
-	{"fchdir", ARGS1(fd, FD)},
-	{"chroot", ARGS1(filename, STR)},
+	{"chdir", ARGS1(filename, STR), .also = "chroot"},
 	{"getcwd", ARGS2(buf, PTR, size, SIZE)},
-	{"getdents", ARGS3(fd, FD, dirent, PTR, count, UINT)},
-	{"getdents64", ARGS3(fd, FD, dirent, PTR, count, UINT)},
-	{"readdir", ARGS3(fd, FD, dirent, PTR, count, UINT)},
+	{"getdents", ARGS3(fd, FD, dirent, PTR, count, UINT), .also = "getdents64 readdir"},
 	{"lookup_dcookie", ARGS3(cookie64, HEX, buf, PTR, len, SIZE)},
 
 	/* waiting for files */
@@ -181,7 +169,6 @@ const struct call_spec pretty_calls[] = {
 			       sigsetsize, SIZE)},
 	{"eventfd", ARGS1(count, UINT)},
 	{"eventfd2", ARGS2(count, UINT, flags, EVENTFD)},
-	{.name = "inotify_init"},
 	{"inotify_init1", ARGS1(flags, INOTIFY_INIT)},
 	{"inotify_add_watch", ARGS3(fd, FD, pathname, STR, mask, INOTIFY_MASK)},
 	{"inotify_rm_watch", ARGS2(fd, FD, wd, INT)},
@@ -218,7 +205,7 @@ const struct call_spec pretty_calls[] = {
 	 .ret = A_PTR},
 	{"mmap2",
 	 ARGS6(addr, PTR, len, SIZE, prot, MMAP_PROT, flags, MMAP_FLAGS, fd, FD, pgoff, HEX),
-	 .ret = A_PTR},
+	 .ret = A_PTR, .also = "mmap_pgoff"},
 	{"munmap", ARGS2(addr, PTR, len, SIZE)},
 	{"mremap", ARGS5(addr, PTR, old_len, SIZE, new_len, SIZE, flags, MREMAP, new_addr, PTR),
 	 .ret = A_PTR},
@@ -231,11 +218,9 @@ const struct call_spec pretty_calls[] = {
 	{"process_mrelease", ARGS2(pidfd, FD, flags, HEX)},
 	{"mincore", ARGS3(start, PTR, len, SIZE, vec, PTR)},
 	{"msync", ARGS3(start, PTR, len, SIZE, flags, MSYNC)},
-	{"mlock", ARGS2(start, PTR, len, SIZE)},
+	{"mlock", ARGS2(start, PTR, len, SIZE), .also = "munlock"},
 	{"mlock2", ARGS3(start, PTR, len, SIZE, flags, MLOCK2)},
-	{"munlock", ARGS2(start, PTR, len, SIZE)},
 	{"mlockall", ARGS1(flags, MLOCKALL)},
-	{.name = "munlockall"},
 	{"mseal", ARGS3(start, PTR, len, SIZE, flags, HEX)},
 	{"remap_file_pages",
 	 ARGS5(start, PTR, size, SIZE, prot, MMAP_PROT, pgoff, HEX, flags, MMAP_FLAGS)},
@@ -251,13 +236,10 @@ const struct call_spec pretty_calls[] = {
 	 ARGS6(pid, INT, nr_pages, SIZE, pages, PTR, nodes, PTR, status, PTR, flags, MBIND_FLAGS)},
 	{"membarrier", ARGS3(cmd, MEMBARRIER_CMD, flags, HEX, cpu_id, INT)},
 	{"process_vm_readv",
-	 ARGS6(pid, INT, lvec, PTR, liovcnt, SIZE, rvec, PTR, riovcnt, SIZE, flags, HEX)},
-	{"process_vm_writev",
-	 ARGS6(pid, INT, lvec, PTR, liovcnt, SIZE, rvec, PTR, riovcnt, SIZE, flags, HEX)},
+	 ARGS6(pid, INT, lvec, PTR, liovcnt, SIZE, rvec, PTR, riovcnt, SIZE, flags, HEX),
+	 .also = "process_vm_writev"},
 
 	/* processes */
-	{.name = "fork"},
-	{.name = "vfork"},
 	{"clone",
 	 ARGS5(clone_flags, CLONE_FLAGS, newsp, PTR, parent_tidptr, PTR, child_tidptr, PTR, tls,
 	       PTR),
@@ -273,20 +255,13 @@ const struct call_spec pretty_calls[] = {
 	{"setns", ARGS2(fd, FD, flags, UNSHARE)},
 	{"execve", ARGS3(filename, STR, argv, PTR, envp, PTR)},
 	{"execveat", ARGS5(fd, DFD, filename, STR, argv, PTR, envp, PTR, flags, AT_FLAGS)},
-	{"exit", ARGS1(error_code, INT)},
-	{"exit_group", ARGS1(error_code, INT)},
+	{"exit", ARGS1(error_code, INT), .also = "exit_group"},
 	{"wait4", ARGS4(upid, INT, stat_addr, PTR, options, WAIT_OPTIONS, ru, PTR)},
 	{"waitpid", ARGS3(pid, INT, stat_addr, PTR, options, WAIT_OPTIONS)},
 	{"waitid",
 	 ARGS5(which, WAITID_TYPE, upid, INT, infop, PTR, options, WAITID_OPTIONS, ru, PTR)},
-	{.name = "getpid"},
-	{.name = "getppid"},
-	{.name = "gettid"},
-	{"getpgid", ARGS1(pid, INT)},
-	{.name = "getpgrp"},
+	{"getpgid", ARGS1(pid, INT), .also = "getsid"},
 	{"setpgid", ARGS2(pid, INT, pgid, INT)},
-	{"getsid", ARGS1(pid, INT)},
-	{.name = "setsid"},
 	{"set_tid_address", ARGS1(tidptr, PTR)},
 	{"set_robust_list", ARGS2(head, PTR, len, SIZE)},
 	{"get_robust_list", ARGS3(pid, INT, head_ptr, PTR, len_ptr, PTR)},
@@ -301,28 +276,20 @@ const struct call_spec pretty_calls[] = {
 	{"arch_prctl", ARGS2(option, ARCH_PRCTL, arg2, PTR)},
 
 	/* users */
-	{.name = "getuid"},
-	{.name = "geteuid"},
-	{.name = "getgid"},
-	{.name = "getegid"},
-	{"setuid", ARGS1(uid, ID)},
-	{"setgid", ARGS1(gid, ID)},
+	{"setuid", ARGS1(uid, ID), .also = "setfsuid"},
+	{"setgid", ARGS1(gid, ID), .also = "setfsgid"},
 	{"setreuid", ARGS2(ruid, ID, euid, ID)},
 	{"setregid", ARGS2(rgid, ID, egid, ID)},
 	{"setresuid", ARGS3(ruid, ID, euid, ID, suid, ID)},
 	{"setresgid", ARGS3(rgid, ID, egid, ID, sgid, ID)},
 	{"getresuid", ARGS3(ruidp, PTR, euidp, PTR, suidp, PTR)},
 	{"getresgid", ARGS3(rgidp, PTR, egidp, PTR, sgidp, PTR)},
-	{"setfsuid", ARGS1(uid, ID)},
-	{"setfsgid", ARGS1(gid, ID)},
-	{"getgroups", ARGS2(gidsetsize, INT, grouplist, PTR)},
-	{"setgroups", ARGS2(gidsetsize, INT, grouplist, PTR)},
+	{"getgroups", ARGS2(gidsetsize, INT, grouplist, PTR), .also = "setgroups"},
 	{"capget", ARGS2(header, PTR, dataptr, PTR)},
 	{"capset", ARGS2(header, PTR, data, PTR)},
 
 	/* signals */
-	{"kill", ARGS2(pid, INT, sig, SIGNAL)},
-	{"tkill", ARGS2(pid, INT, sig, SIGNAL)},
+	{"kill", ARGS2(pid, INT, sig, SIGNAL), .also = "tkill"},
 	{"tgkill", ARGS3(tgid, INT, pid, INT, sig, SIGNAL)},
 	{"rt_sigaction", ARGS4(sig, SIGNAL, act, PTR, oact, PTR, sigsetsize, SIZE)},
 	{"rt_sigprocmask", ARGS4(how, SIGPROCMASK, nset, PTR, oset, PTR, sigsetsize, SIZE)},
@@ -331,8 +298,6 @@ const struct call_spec pretty_calls[] = {
 	{"rt_sigtimedwait", ARGS4(uthese, PTR, uinfo, PTR, uts, PTR, sigsetsize, SIZE)},
 	{"rt_sigqueueinfo", ARGS3(pid, INT, sig, SIGNAL, uinfo, PTR)},
 	{"rt_tgsigqueueinfo", ARGS4(tgid, INT, pid, INT, sig, SIGNAL, uinfo, PTR)},
-	{.name = "rt_sigreturn"},
-	{.name = "sigreturn"},
 	{"sigaction", ARGS3(sig, SIGNAL, act, PTR, oact, PTR)},
 	{"signal", ARGS2(sig, SIGNAL, handler, PTR), .ret = A_PTR},
 	{"sigprocmask", ARGS3(how, SIGPROCMASK, nset, PTR, oset, PTR)},
@@ -340,30 +305,23 @@ const struct call_spec pretty_calls[] = {
 	{"sigaltstack", ARGS2(uss, PTR, uoss, PTR)},
 	{"signalfd", ARGS3(ufd, FD, user_mask, PTR, sizemask, SIZE)},
 	{"signalfd4", ARGS4(ufd, FD, user_mask, PTR, sizemask, SIZE, flags, SIGNALFD)},
-	{.name = "pause"},
-	{.name = "restart_syscall"},
 
 	/* scheduling and limits */
-	{.name = "sched_yield"},
 	{"sched_setscheduler", ARGS3(pid, INT, policy, SCHED_POLICY, param, PTR)},
 	{"sched_getscheduler", ARGS1(pid, INT), .ret = A_SCHED_POLICY},
-	{"sched_setparam", ARGS2(pid, INT, param, PTR)},
-	{"sched_getparam", ARGS2(pid, INT, param, PTR)},
+	{"sched_setparam", ARGS2(pid, INT, param, PTR), .also = "sched_getparam"},
 	{"sched_setattr", ARGS3(pid, INT, uattr, PTR, flags, HEX)},
 	{"sched_getattr", ARGS4(pid, INT, uattr, PTR, usize, UINT, flags, HEX)},
-	{"sched_setaffinity", ARGS3(pid, INT, len, UINT, user_mask_ptr, PTR)},
-	{"sched_getaffinity", ARGS3(pid, INT, len, UINT, user_mask_ptr, PTR)},
-	{"sched_get_priority_max", ARGS1(policy, SCHED_POLICY)},
-	{"sched_get_priority_min", ARGS1(policy, SCHED_POLICY)},
+	{"sched_setaffinity", ARGS3(pid, INT, len, UINT, user_mask_ptr, PTR),
+	 .also = "sched_getaffinity"},
+	{"sched_get_priority_max", ARGS1(policy, SCHED_POLICY), .also = "sched_get_priority_min"},
 	{"sched_rr_get_interval", ARGS2(pid, INT, interval, PTR)},
 	{"getpriority", ARGS2(which, PRIO_WHICH, who, INT)},
 	{"setpriority", ARGS3(which, PRIO_WHICH, who, INT, niceval, INT)},
 	{"nice", ARGS1(increment, INT)},
 	{"ioprio_get", ARGS2(which, IOPRIO_WHICH, who, INT)},
 	{"ioprio_set", ARGS3(which, IOPRIO_WHICH, who, INT, ioprio, HEX)},
-	{"getrlimit", ARGS2(resource, RLIMIT, rlim, PTR)},
-	{"setrlimit", ARGS2(resource, RLIMIT, rlim, PTR)},
-	{"ugetrlimit", ARGS2(resource, RLIMIT, rlim, PTR)},
+	{"getrlimit", ARGS2(resource, RLIMIT, rlim, PTR), .also = "setrlimit ugetrlimit"},
 	{"prlimit64", ARGS4(pid, INT, resource, RLIMIT, new_rlim, PTR, old_rlim, PTR)},
 	{"getrusage", ARGS2(who, RUSAGE_WHO, ru, PTR)},
 	{"times", ARGS1(tbuf, PTR)},
@@ -372,12 +330,9 @@ const struct call_spec pretty_calls[] = {
 	/* time */
 	{"time", ARGS1(tloc, PTR)},
 	{"stime", ARGS1(tptr, PTR)},
-	{"gettimeofday", ARGS2(tv, PTR, tz, PTR)},
-	{"settimeofday", ARGS2(tv, PTR, tz, PTR)},
+	{"gettimeofday", ARGS2(tv, PTR, tz, PTR), .also = "settimeofday"},
 	{"adjtimex", ARGS1(txc_p, PTR)},
-	{"clock_gettime", ARGS2(which_clock, CLOCK, tp, PTR)},
-	{"clock_settime", ARGS2(which_clock, CLOCK, tp, PTR)},
-	{"clock_getres", ARGS2(which_clock, CLOCK, tp, PTR)},
+	{"clock_gettime", ARGS2(which_clock, CLOCK, tp, PTR), .also = "clock_settime clock_getres"},
 	{"clock_adjtime", ARGS2(which_clock, CLOCK, utx, PTR)},
 	{"clock_nanosleep", ARGS4(which_clock, CLOCK, flags, TIMER_FLAGS, rqtp, PTR, rmtp, PTR)},
 	{"nanosleep", ARGS2(rqtp, PTR, rmtp, PTR)},
@@ -388,8 +343,7 @@ const struct call_spec pretty_calls[] = {
 	{"timer_settime",
 	 ARGS4(timer_id, INT, flags, TIMER_FLAGS, new_setting, PTR, old_setting, PTR)},
 	{"timer_gettime", ARGS2(timer_id, INT, setting, PTR)},
-	{"timer_getoverrun", ARGS1(timer_id, INT)},
-	{"timer_delete", ARGS1(timer_id, INT)},
+	{"timer_getoverrun", ARGS1(timer_id, INT), .also = "timer_delete"},
 	{"timerfd_create", ARGS2(clockid, CLOCK, flags, TIMERFD)},
 	{"timerfd_settime", ARGS4(ufd, FD, flags, TIMERFD_SET, utmr, PTR, otmr, PTR)},
 	{"timerfd_gettime", ARGS2(ufd, FD, otmr, PTR)},
@@ -414,16 +368,14 @@ const struct call_spec pretty_calls[] = {
 	{"accept4", ARGS4(fd, FD, upeer_sockaddr, PTR, upeer_addrlen, PTR, flags, SOCK_CREATE)},
 	{"connect", ARGS3(fd, FD, uservaddr, PTR, addrlen, INT)},
 	{"shutdown", ARGS2(fd, FD, how, SHUTDOWN)},
-	{"getsockname", ARGS3(fd, FD, usockaddr, PTR, usockaddr_len, PTR)},
-	{"getpeername", ARGS3(fd, FD, usockaddr, PTR, usockaddr_len, PTR)},
+	{"getsockname", ARGS3(fd, FD, usockaddr, PTR, usockaddr_len, PTR), .also = "getpeername"},
 	{"send", ARGS4(fd, FD, buff, PTR, len, SIZE, flags, MSG_FLAGS)},
 	{"sendto", ARGS6(fd, FD, buff, PTR, len, SIZE, flags, MSG_FLAGS, addr, PTR, addr_len, INT)},
-	{"sendmsg", ARGS3(fd, FD, msg, PTR, flags, MSG_FLAGS)},
+	{"sendmsg", ARGS3(fd, FD, msg, PTR, flags, MSG_FLAGS), .also = "recvmsg"},
 	{"sendmmsg", ARGS4(fd, FD, mmsg, PTR, vlen, UINT, flags, MSG_FLAGS)},
 	{"recv", ARGS4(fd, FD, ubuf, PTR, size, SIZE, flags, MSG_FLAGS)},
 	{"recvfrom",
 	 ARGS6(fd, FD, ubuf, PTR, size, SIZE, flags, MSG_FLAGS, addr, PTR, addr_len, PTR)},
-	{"recvmsg", ARGS3(fd, FD, msg, PTR, flags, MSG_FLAGS)},
 	{"recvmmsg", ARGS5(fd, FD, mmsg, PTR, vlen, UINT, flags, MSG_FLAGS, timeout, PTR)},
 	{"setsockopt",
 	 ARGS5(fd, FD, level, SOCK_LEVEL, optname, SOCKOPT, optval, PTR, optlen, INT)},
@@ -435,8 +387,8 @@ const struct call_spec pretty_calls[] = {
 
 	/* mounts */
 	{"mount", ARGS5(dev_name, STR, dir_name, STR, type, STR, flags, MOUNT_FLAGS, data, PTR)},
-	{"umount2", ARGS2(name, STR, flags, UMOUNT)},
 	{"umount", ARGS1(name, STR), .on = ON_I386 | ON_S390X | ON_PPC64},
+	{"umount2", ARGS2(name, STR, flags, UMOUNT), .also = "umount"},
 	{"pivot_root", ARGS2(new_root, STR, put_old, STR)},
 	{"open_tree", ARGS3(dfd, DFD, filename, STR, flags, OPEN_TREE)},
 	{"open_tree_attr",
@@ -501,13 +453,10 @@ const struct call_spec pretty_calls[] = {
 	{"bpf", ARGS3(cmd, BPF_CMD, uattr, PTR, size, UINT)},
 	{"perf_event_open",
 	 ARGS5(attr_uptr, PTR, pid, INT, cpu, INT, group_fd, FD, flags, PERF_OPEN)},
-	{.name = "uprobe"},
-	{.name = "uretprobe"},
 
 	/* the machine */
-	{"uname", ARGS1(name, PTR)},
-	{"sethostname", ARGS2(name, STR, len, INT)},
-	{"setdomainname", ARGS2(name, STR, len, INT)},
+	{"uname", ARGS1(name, PTR), .also = "newuname olduname oldolduname"},
+	{"sethostname", ARGS2(name, STR, len, INT), .also = "setdomainname"},
 	{"sysinfo", ARGS1(info, PTR)},
 	{"syslog", ARGS3(type, SYSLOG, buf, PTR, len, INT)},
 	{"reboot", ARGS4(magic1, REBOOT_MAGIC, magic2, REBOOT_MAGIC, cmd, REBOOT_CMD, arg, PTR)},
@@ -517,26 +466,22 @@ const struct call_spec pretty_calls[] = {
 	{"init_module", ARGS3(umod, PTR, len, SIZE, uargs, STR)},
 	{"finit_module", ARGS3(fd, FD, uargs, STR, flags, MODULE_FLAGS)},
 	{"delete_module", ARGS2(name_user, STR, flags, PIPE_FLAGS)},
-	{.name = "vhangup"},
 	{"iopl", ARGS1(level, UINT)},
 	{"ioperm", ARGS3(from, HEX, num, SIZE, turn_on, INT)},
 	{"modify_ldt", ARGS3(func, INT, ptr, PTR, bytecount, SIZE)},
-	{"set_thread_area", ARGS1(u_info, PTR)},
-	{"get_thread_area", ARGS1(u_info, PTR)},
+	{"set_thread_area", ARGS1(u_info, PTR), .also = "get_thread_area"},
 
 	/* of one architecture */
-	{"cacheflush", ARGS3(start, PTR, end, PTR, flags, HEX)},
+	{"cacheflush", ARGS3(start, PTR, end, PTR, flags, HEX), .also = "riscv_flush_icache"},
 	{"set_tls", ARGS1(tls, PTR)},
 	{.name = "get_tls", .ret = A_PTR},
 	{"riscv_hwprobe",
 	 ARGS5(pairs, PTR, pair_count, SIZE, cpusetsize, SIZE, cpus, PTR, flags, HEX)},
-	{"riscv_flush_icache", ARGS3(start, PTR, end, PTR, flags, HEX)},
 	{"s390_runtime_instr", ARGS2(command, INT, signum, INT)},
 	{"s390_guarded_storage", ARGS2(command, INT, gs_cb, PTR)},
-	{"s390_pci_mmio_read", ARGS3(mmio_addr, PTR, user_buffer, PTR, length, SIZE)},
-	{"s390_pci_mmio_write", ARGS3(mmio_addr, PTR, user_buffer, PTR, length, SIZE)},
+	{"s390_pci_mmio_read", ARGS3(mmio_addr, PTR, user_buffer, PTR, length, SIZE),
+	 .also = "s390_pci_mmio_write"},
 	{"s390_sthyi", ARGS4(function_code, HEX, buffer, PTR, return_code, PTR, flags, HEX)},
-	{.name = "switch_endian"},
 	{"subpage_prot", ARGS3(addr, PTR, len, SIZE, map, PTR)},
 	{"rtas", ARGS1(uargs, PTR)},
 	{"swapcontext", ARGS3(old_ctx, PTR, new_ctx, PTR, ctx_size, SIZE)},
@@ -546,25 +491,29 @@ const struct call_spec pretty_calls[] = {
 
 /* ---- finding a call ---- */
 
+static bool has_word(const char *words, const char *word, size_t len)
+{
+	for (; *words; words += strspn(words, " ")) {
+		const size_t n = strcspn(words, " ");
+
+		if (n == len && !memcmp(words, word, len))
+			return true;
+		words += n;
+	}
+	return false;
+}
+
 static const struct call_spec *find_row(const char *name, size_t len, uint32_t arch_bit)
 {
 	for (const struct call_spec *s = pretty_calls; s->name; s++)
-		if (!strncmp(s->name, name, len) && !s->name[len] && (!s->on || s->on & arch_bit))
+		if (*s->name == *name && !strncmp(s->name, name, len) && !s->name[len] &&
+		    (!s->on || s->on & arch_bit))
+			return s;
+	for (const struct call_spec *s = pretty_calls; s->name; s++)
+		if (s->also && has_word(s->also, name, len))
 			return s;
 	return NULL;
 }
-
-/* What the kernel or an old table calls a call that has a better known name. */
-static const struct {
-	const char *name;
-	const char *same_as;
-} aliases[] = {
-	{"newstat", "stat"},	     {"newlstat", "lstat"}, {"newfstat", "fstat"},
-	{"fstatat64", "newfstatat"}, {"oldstat", "stat"},   {"oldlstat", "lstat"},
-	{"oldfstat", "fstat"},	     {"newuname", "uname"}, {"olduname", "uname"},
-	{"oldolduname", "uname"},    {"umount", "umount2"}, {"mmap_pgoff", "mmap2"},
-	{"_llseek", "llseek"},
-};
 
 /* Variants for longer times, offsets and ids; their arguments are the same. */
 static const char *const suffixes[] = {"_time64", "_time32", "64", "32"};
@@ -573,9 +522,6 @@ const struct call_spec *pretty_call_find(const char *name, size_t len, uint32_t 
 {
 	const struct call_spec *s = find_row(name, len, arch_bit);
 
-	for (size_t i = 0; !s && i < ARRAY_SIZE(aliases); i++)
-		if (!strncmp(aliases[i].name, name, len) && !aliases[i].name[len])
-			s = find_row(aliases[i].same_as, strlen(aliases[i].same_as), arch_bit);
 	for (size_t i = 0; !s && i < ARRAY_SIZE(suffixes); i++) {
 		size_t n = strlen(suffixes[i]);
 

@@ -78,7 +78,7 @@ struct binder {
 
 struct pretty {
 	const struct pretty_arch *arch;
-	const struct name_set *sets[PRETTY_NR_SETS];
+	struct name_set sets[PRETTY_NR_SETS];
 	struct binder *binder;
 };
 
@@ -143,7 +143,8 @@ static void print_signal_errno(const struct pretty *pr, uint64_t code, struct bu
 
 static void print_signal_code(const struct pretty *pr, uint64_t sig, uint64_t code, struct buf *out)
 {
-	const struct named *n = pr->arch ? pretty_signal_code((uint32_t)sig, (int32_t)code) : NULL;
+	const struct named *n =
+		pr->arch ? pretty_signal_code(pr->sets, (uint32_t)sig, (int32_t)code) : NULL;
 
 	if (n)
 		buf_put(out, n->name, n->len);
@@ -791,7 +792,10 @@ struct pretty *pretty_new(const char *machine)
 	arena_init(&binder->arena, ARENA_LIMIT);
 	pr->binder = binder;
 	pr->arch = pretty_arch_find(machine);
-	pretty_arch_sets(pr->arch, pr->sets);
+	if (!pretty_sets_make(pr->arch, &binder->arena, pr->sets)) {
+		pretty_free(pr);
+		return NULL;
+	}
 	return pr;
 }
 

@@ -188,6 +188,45 @@ const struct error_name *pretty_errno(unsigned int code, bool known_arch)
 	return e && e->name ? e : NULL;
 }
 
+/* ---- signals ---- */
+
+static const struct named *find_value(const struct name_set *set, uint32_t v)
+{
+	for (size_t i = 0; i < set->n; i++)
+		if (set->at[i].value == v)
+			return &set->at[i];
+	return NULL;
+}
+
+static const char *const signals[] = {
+	[1] = "SIGHUP",	    [2] = "SIGINT",   [3] = "SIGQUIT",	 [4] = "SIGILL",   [5] = "SIGTRAP",
+	[6] = "SIGABRT",    [7] = "SIGBUS",   [8] = "SIGFPE",	 [9] = "SIGKILL",  [10] = "SIGUSR1",
+	[11] = "SIGSEGV",   [12] = "SIGUSR2", [13] = "SIGPIPE",	 [14] = "SIGALRM", [15] = "SIGTERM",
+	[16] = "SIGSTKFLT", [17] = "SIGCHLD", [18] = "SIGCONT",	 [19] = "SIGSTOP", [20] = "SIGTSTP",
+	[21] = "SIGTTIN",   [22] = "SIGTTOU", [23] = "SIGURG",	 [24] = "SIGXCPU", [25] = "SIGXFSZ",
+	[26] = "SIGVTALRM", [27] = "SIGPROF", [28] = "SIGWINCH", [29] = "SIGIO",   [30] = "SIGPWR",
+	[31] = "SIGSYS",
+};
+
+const char *pretty_signal(unsigned int sig)
+{
+	return sig < ARRAY_SIZE(signals) ? signals[sig] : NULL;
+}
+
+const struct named *pretty_signal_code(const struct name_set *sets, unsigned int sig, int32_t code)
+{
+	static const uint8_t kinds[] = {
+		[4] = A_SIGILL_CODE,   [5] = A_SIGTRAP_CODE,  [7] = A_SIGBUS_CODE,
+		[8] = A_SIGFPE_CODE,   [11] = A_SIGSEGV_CODE, [17] = A_SIGCHLD_CODE,
+		[29] = A_SIGPOLL_CODE, [31] = A_SIGSYS_CODE,
+	};
+	uint8_t kind = A_SI_CODE;
+
+	if (code > 0 && code != 0x80)
+		kind = sig < ARRAY_SIZE(kinds) ? kinds[sig] : A_NONE;
+	return kind ? find_value(&sets[kind - A_FIRST_SET], (uint32_t)code) : NULL;
+}
+
 /* ---- values ---- */
 
 #define AT_FDCWD (-100)
@@ -314,10 +353,10 @@ void pretty_names_print(const struct name_set *set, uint64_t v, struct buf *out)
 
 static void put_set(const struct value_context *c, enum arg_kind kind, struct buf *out)
 {
-	const struct name_set *set = c->sets[kind - A_FIRST_SET];
+	const struct name_set *set = &c->sets[kind - A_FIRST_SET];
 	uint64_t v = c->values[c->i];
 
-	if (set)
+	if (set->n)
 		pretty_names_print(set, v, out);
 	else
 		put_word(v, out);
@@ -395,14 +434,6 @@ static void put_clock(const struct value_context *c, struct buf *out)
 	buf_putc(out, ')');
 }
 
-static bool set_has(const struct name_set *set, uint32_t v)
-{
-	for (size_t i = 0; set && i < set->n; i++)
-		if (set->at[i].value == v)
-			return true;
-	return false;
-}
-
 /* An unknown command is taken apart: direction, type, number, size. */
 static void put_ioctl(const struct value_context *c, struct buf *out)
 {
@@ -410,7 +441,8 @@ static void put_ioctl(const struct value_context *c, struct buf *out)
 						 "_IOC_READ|_IOC_WRITE"};
 	uint32_t v = (uint32_t)c->values[c->i];
 
-	if (set_has(c->sets[A_IOCTL_CMD - A_FIRST_SET], v) || !c->arch || !c->arch->plain_ioctl) {
+	if (find_value(&c->sets[A_IOCTL_CMD - A_FIRST_SET], v) || !c->arch ||
+	    !c->arch->plain_ioctl) {
 		put_set(c, A_IOCTL_CMD, out);
 		return;
 	}
@@ -491,6 +523,15 @@ static void put_prctl_arg(const struct value_context *c, struct buf *out)
 	}
 }
 
+/* All bits ask, and set nothing. */
+static void put_personality(const struct value_context *c, struct buf *out)
+{
+	if ((uint32_t)c->values[c->i] == UINT32_MAX)
+		put_hex(UINT32_MAX, out);
+	else
+		put_set(c, A_PERSONALITY, out);
+}
+
 bool pretty_value_matters(const struct value_context *c, uint8_t kind)
 {
 	if (kind == A_CREATE_MODE)
@@ -534,6 +575,7 @@ void pretty_value_print(const struct value_context *c, uint8_t kind, struct buf 
 	case A_SOCKOPT: put_sockopt(c, out); break;
 	case A_FCNTL_ARG: put_fcntl_arg(c, out); break;
 	case A_PRCTL_ARG: put_prctl_arg(c, out); break;
+	case A_PERSONALITY: put_personality(c, out); break;
 	default:
 		if (kind >= A_FIRST_SET && kind < A_END)
 			put_set(c, kind, out);
