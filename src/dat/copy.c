@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "dat/load.h"
 #include "dat/write.h"
 #include "ring/ring.h"
@@ -169,22 +170,13 @@ int dat_contents_of(struct dat *d, struct dat_contents *c, struct spur_error *er
 
 #define USUAL_PAGE 4096
 
-static int by_cpu(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 static int sort_cpus(struct dat *d, struct dat_out_buffer *b)
 {
-	uint32_t *cpus = arena_array(&d->arena, (size_t)b->nr_cpus + 1, sizeof(*cpus)), kept = 0;
+	uint32_t *cpus = arena_copy(&d->arena, b->cpus, b->nr_cpus, sizeof(*cpus)), kept = 0;
 
 	if (!cpus)
 		return -ENOMEM;
-	if (b->nr_cpus)
-		memcpy(cpus, b->cpus, b->nr_cpus * sizeof(*cpus));
-	qsort(cpus, b->nr_cpus, sizeof(*cpus), by_cpu);
+	qsort(cpus, b->nr_cpus, sizeof(*cpus), order_u32);
 	for (uint32_t i = 0; i < b->nr_cpus; i++)
 		if (!kept || cpus[i] != cpus[kept - 1])
 			cpus[kept++] = cpus[i];
@@ -220,13 +212,11 @@ int dat_copy_contents(struct dat *from, struct dat_contents *c, struct spur_erro
 
 	if (rc < 0)
 		return rc;
-	buffers = arena_array(&from->arena, c->nr_buffers + 1, sizeof(*buffers));
+	buffers = arena_copy(&from->arena, c->buffers, c->nr_buffers, sizeof(*buffers));
 	if (!buffers)
 		return error_sys(err, -ENOMEM, "%s", from->path);
-	for (size_t i = 0; rc == 0 && i < c->nr_buffers; i++) {
-		buffers[i] = c->buffers[i];
+	for (size_t i = 0; rc == 0 && i < c->nr_buffers; i++)
 		rc = tidy_buffer(from, &buffers[i], i);
-	}
 	c->buffers = buffers;
 	return rc < 0 ? error_sys(err, rc, "%s", from->path) : 0;
 }

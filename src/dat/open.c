@@ -286,21 +286,9 @@ static void end_blobs(struct dat *d)
 		end_blob(&d->options[i].data);
 }
 
-static bool move(struct dat *d, const void *from, size_t n, size_t size, void *to)
-{
-	void *copy = arena_array(&d->arena, n, size);
-
-	if (!copy)
-		return false;
-	if (n)
-		memcpy(copy, from, n * size);
-	memcpy(to, &copy, sizeof(copy));
-	return true;
-}
-
 #define MOVE(list, array, count)                                                                   \
-	(d->count = l->list.n,                                                                     \
-	 move(d, l->list.at, l->list.n, sizeof(*l->list.at), &d->array) || (d->count = 0, false))
+	((d->array = arena_copy(&d->arena, l->list.at, l->list.n, sizeof(*l->list.at))) != NULL && \
+	 ((d->count = l->list.n), true))
 
 /* Moves the lists into the arena; the struct dat is complete then. */
 static int finish_load(struct dat_load *l)

@@ -324,9 +324,8 @@ void dat_find_followed(struct dat_load *l)
 		vec_add(&p, &f->pids[i]);
 	while (p.n && add_children(l->d, &p))
 		;
-	all = arena_array(&l->d->arena, p.n + 1, sizeof(*all));
+	all = arena_copy(&l->d->arena, p.at, p.n, sizeof(*all));
 	if (all && p.n > f->nr) {
-		memcpy(all, p.at, p.n * sizeof(*all));
 		f->pids = all;
 		f->nr = p.n;
 	}

@@ -435,10 +435,8 @@ int dat_restore_pages(const char *path, const struct dat_out_options *opt,
 	rc = fd < 0 ? fd : write_file(&r, path, fd, opt, files, err);
 	if (rc == 0)
 		rc = check_pages(files, n, err);
-	if (fd >= 0 && rc == 0)
-		rc = newfile_keep(&file, err);
-	else if (fd >= 0)
-		newfile_drop(&file);
+	if (fd >= 0)
+		rc = newfile_end(&file, rc, err);
 	arena_free(&r.arena);
 	return rc < 0 ? error_sys(err, rc, "%s", path) : 0;
 }

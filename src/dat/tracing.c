@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/order.h"
 #include "base/vec.h"
 #include "dat/dat.h"
 #include "dat/load.h"
@@ -141,13 +142,6 @@ int dat_tracing_headers(const struct dat_tracing *t, struct dat_contents *c, str
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 int dat_tracing_cpus(const struct dat_tracing *t, uint32_t **cpus, uint32_t *n,
 		     struct spur_error *err)
 {
@@ -166,7 +160,7 @@ int dat_tracing_cpus(const struct dat_tracing *t, uint32_t **cpus, uint32_t *n,
 	free_names(names, found);
 	if (!*cpus)
 		return no_memory(err);
-	qsort(*cpus, *n, sizeof(**cpus), by_number);
+	qsort(*cpus, *n, sizeof(**cpus), order_u32);
 	return found < 0 && !is_missing(found) ? error_sys(err, found, "%s/per_cpu", t->path) : 0;
 }
 
@@ -187,18 +181,13 @@ const char *dat_tracing_uname(struct arena *arena)
 static int end_system(struct dat_tracing *t, struct spur_error *err)
 {
 	struct dat_out_system *s = t->systems.n ? &t->systems.at[t->systems.n - 1] : NULL;
-	struct dat_span *copy;
 
 	if (!t->formats.n)
 		return 0;
-	copy = arena_array(t->arena, t->formats.n, sizeof(*copy));
-	if (!copy)
-		return no_memory(err);
-	memcpy(copy, t->formats.at, t->formats.n * sizeof(*copy));
-	s->formats = copy;
+	s->formats = arena_copy(t->arena, t->formats.at, t->formats.n, sizeof(*t->formats.at));
 	s->nr = t->formats.n;
 	t->formats.n = 0;
-	return 0;
+	return s->formats ? 0 : no_memory(err);
 }
 
 static int begin_system(struct dat_tracing *t, const char *name, struct spur_error *err)

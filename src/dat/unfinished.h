@@ -52,7 +52,6 @@ enum dat_stage {
 #define DAT_REGIONS_HEAD     48
 #define DAT_REGIONS_EACH     48
 #define DAT_REGIONS_AT_STAGE 0
-#define DAT_REGION_AT_OFFSET 8	/* in a region */
 #define DAT_REGIONS_SPARE    15 /* the bytes in front of the aligned part, at most */
 
 struct dat_region {

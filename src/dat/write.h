@@ -96,11 +96,10 @@ struct dat_out_options {
 
 struct dat_out;
 
-/* Creates (or replaces) the file and writes all of `c`; cmdlines and options may change later. */
-int dat_out_create(const char *path, const struct dat_out_options *opt,
-		   const struct dat_contents *c, struct dat_out **out, struct spur_error *err);
-
-/* The same on a descriptor opened for reading and writing, which it takes over. */
+/*
+ * Replaces the content of a file by all of `c`; cmdlines and options may change later. Takes over
+ * the descriptor, which is open for reading and writing.
+ */
 int dat_out_create_fd(int fd, const char *name, const struct dat_out_options *opt,
 		      const struct dat_contents *c, struct dat_out **out, struct spur_error *err);
 

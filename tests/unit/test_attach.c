@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "dat/write.h"
 #include "file_dir.h"
+#include "out_file.h"
 #include "scan/vcpus.h"
 
 #define ENTRY_ID 77
@@ -80,7 +81,7 @@ static void put_host(struct file_dir *dir, const struct dat_kind *kind, const ch
 	c.systems = systems;
 	c.nr_systems = 1;
 	c.nr_options = 0;
-	if (dat_out_create(file_in(dir, "host.dat"), &opt, &c, &out, &err) < 0)
+	if (create_file(file_in(dir, "host.dat"), &opt, &c, &out, &err) < 0)
 		fail_msg("%s", err.text);
 	buf_init(&page, 2 * FILE_PAGE);
 	put_page(&f, &page);

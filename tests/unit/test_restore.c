@@ -11,6 +11,7 @@
 #include "dat/restore.h"
 #include "dat/write.h"
 #include "file_dir.h"
+#include "out_file.h"
 
 static const struct dat_content content = {
 	.nr_cpus = 3, .cpus = {0, 1, 2}, .pages = {5, 2, 30}, .chunk_pages = 4};
@@ -122,7 +123,7 @@ static void put_unfinished(struct file_dir *dir, const struct dat_kind *kind, bo
 	file_dir_put(dir, "whole.dat", kind, &content, 0);
 	d = file_open(dir, "whole.dat");
 	assert_int_equal(dat_contents_of(d, &c, &err), 0);
-	if (dat_out_create(file_in(dir, "in.dat"), &opt, &c, &out, &err) < 0)
+	if (create_file(file_in(dir, "in.dat"), &opt, &c, &out, &err) < 0)
 		fail_msg("%s", err.text);
 	for (size_t b = 0; b < d->nr_buffers; b++)
 		for (uint32_t i = 0; i < d->buffers[b].nr_cpus; i++) {

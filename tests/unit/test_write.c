@@ -419,7 +419,7 @@ static void test_refused(void **state)
 		unlink(path);
 		c.buffers = cases[i].buffers;
 		c.nr_buffers = cases[i].n;
-		assert_int_equal(dat_out_create(path, &cases[i].opt, &c, &o, &err), -EINVAL);
+		assert_int_equal(create_file(path, &cases[i].opt, &c, &o, &err), -EINVAL);
 		assert_null(o);
 		if (!strstr(err.text, cases[i].words) || !strstr(err.text, path))
 			fail_msg("case %zu: %s", i, err.text);

@@ -24,6 +24,7 @@
 
 #include "dat/write.h"
 #include "dat_file.h"
+#include "out_file.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define PAGE	      4096u
@@ -246,7 +247,7 @@ static inline struct dat_out *create(const struct target *t, const struct dat_co
 	struct dat_out *o;
 
 	unlink(path);
-	if (dat_out_create(path, &opt, c, &o, &err))
+	if (create_file(path, &opt, c, &o, &err))
 		fail_msg("%s", err.text);
 	return o;
 }

@@ -194,7 +194,7 @@ static int write_chunk(struct dat_out *o, uint32_t i, const void *pages, size_t 
 {
 	struct out_region *r = &o->regions[i];
 	const size_t size = n * r->page_size, head = r->nr_chunks ? 0 : 4;
-	uint8_t *chunk = r->chunk + head, number[4];
+	uint8_t *chunk = r->chunk + head;
 	int64_t got = o->codec->encode(r->encoder, pages, size, chunk + 8, o->codec->bound(size));
 	int rc;
 
@@ -208,10 +208,7 @@ static int write_chunk(struct dat_out *o, uint32_t i, const void *pages, size_t 
 	if (rc)
 		return rc;
 	r->nr_chunks++;
-	out_store(o, number, r->nr_chunks, 4);
-	if (r->spill >= 0)
-		return 0;
-	return out_write(o, number, 4, o->table.each[i].offset);
+	return r->spill >= 0 ? 0 : out_write_number(o, r->nr_chunks, 4, o->table.each[i].offset);
 }
 
 int out_flush_region(struct dat_out *o, uint32_t i)

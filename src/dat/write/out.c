@@ -259,23 +259,6 @@ int dat_out_create_fd(int fd, const char *name, const struct dat_out_options *op
 	return rc;
 }
 
-int dat_out_create(const char *path, const struct dat_out_options *opt,
-		   const struct dat_contents *c, struct dat_out **out, struct spur_error *err)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644), rc;
-	const bool created = fd >= 0;
-
-	*out = NULL;
-	if (fd < 0 && errno == EEXIST)
-		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return error_sys(err, -errno, "%s", path);
-	rc = dat_out_create_fd(fd, path, opt, c, out, err);
-	if (rc && created)
-		unlink(path);
-	return rc;
-}
-
 /* ---- trace data ----------------------------------------------------------------------- */
 
 static void write_out(struct dat_out *o, uint32_t i)

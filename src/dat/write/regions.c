@@ -213,7 +213,6 @@ static int put_region(struct dat_out *o, uint32_t i)
 {
 	struct out_region *r = &o->regions[i];
 	uint64_t size;
-	uint8_t number[4];
 	int rc = o->codec ? out_flush_region(o, i) : 0;
 
 	if (rc)
@@ -228,8 +227,7 @@ static int put_region(struct dat_out *o, uint32_t i)
 		return rc;
 	close(r->spill);
 	r->spill = -1;
-	out_store(o, number, r->nr_chunks, 4);
-	return o->codec && size ? out_write(o, number, 4, o->table.each[i].offset) : 0;
+	return o->codec && size ? out_write_number(o, r->nr_chunks, 4, o->table.each[i].offset) : 0;
 }
 
 int out_spill_finish(struct dat_out *o)

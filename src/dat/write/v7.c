@@ -35,7 +35,7 @@ static const char *buffer_prefix(const struct out_buffer *b)
 	return b->is_text ? "buffer latency " : "buffer flyrecord ";
 }
 
-static void put_strings(const struct dat_out *o, struct buf *b)
+static void put_strings(const struct dat_out *o, struct buf *b, const struct dat_contents *c)
 {
 	for (size_t i = 0; i < DAT_NR_TABLES; i++)
 		out_put_string(b, out_tables[i].name);
@@ -87,44 +87,32 @@ static void end_section(const struct dat_out *o, struct buf *b, size_t head)
 }
 
 static int put_section(const struct dat_out *o, struct buf *b, unsigned int id, size_t string,
-		       const struct buf *data)
+		       void (*put)(const struct dat_out *o, struct buf *b,
+				   const struct dat_contents *c),
+		       const struct dat_contents *c)
 {
 	size_t head = b->len;
-	int rc = buf_full(data) ? -ENOMEM : 0;
+	struct buf data;
+	int rc;
 
+	buf_init(&data, SIZE_MAX);
+	put(o, &data, c);
+	rc = buf_full(&data) ? -ENOMEM : 0;
 	put_section_head(o, b, id, o->codec, string, 0);
 	if (!rc && o->codec)
-		rc = out_put_compressed(o, b, data->data, data->len);
+		rc = out_put_compressed(o, b, data.data, data.len);
 	else if (!rc)
-		buf_put(b, data->data, data->len);
+		buf_put(b, data.data, data.len);
 	end_section(o, b, head);
+	buf_free(&data);
 	return rc;
 }
 
 static int put_table(struct dat_out *o, struct buf *b, size_t i, const struct dat_contents *c,
 		     uint64_t offset)
 {
-	struct buf data;
-	int rc;
-
 	o->where[out_tables[i].id] = offset;
-	buf_init(&data, SIZE_MAX);
-	out_tables[i].put(o, &data, c);
-	rc = put_section(o, b, out_tables[i].id, i, &data);
-	buf_free(&data);
-	return rc;
-}
-
-static int put_strings_section(struct dat_out *o, struct buf *b)
-{
-	struct buf data;
-	int rc;
-
-	buf_init(&data, SIZE_MAX);
-	put_strings(o, &data);
-	rc = put_section(o, b, DAT_OPT_STRINGS, STRINGS_STRING, &data);
-	buf_free(&data);
-	return rc;
+	return put_section(o, b, out_tables[i].id, i, out_tables[i].put, c);
 }
 
 static int put_text(struct dat_out *o, struct buf *b, const struct dat_contents *c)
@@ -304,7 +292,7 @@ static int create(struct dat_out *o, const struct dat_contents *c, struct spur_e
 	for (size_t i = 0; i < DAT_NR_TABLES && !rc; i++)
 		rc = put_table(o, &b, i, c, b.len);
 	if (!rc)
-		rc = put_strings_section(o, &b);
+		rc = put_section(o, &b, DAT_OPT_STRINGS, STRINGS_STRING, put_strings, c);
 	if (!rc)
 		rc = put_text(o, &b, c);
 	if (!rc && buf_full(&b))
