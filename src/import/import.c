@@ -238,88 +238,53 @@ uint64_t import_symbol(struct import *im, const char *name, size_t len)
 
 /* ---- systems of events ---------------------------------------------------------------- */
 
-/* Which system an event is of when only its name is known: most begin with their system's. */
+/* Which system an event is of when only its name is known: most begin with their system's, … */
+static const char *const plain_systems[] = {
+	"sched",  "timer",   "kmem",   "block",	    "workqueue", "power", "cpuhp", "rcu",
+	"signal", "task",    "net",    "napi",	    "skb",	 "sock",  "tcp",   "udp",
+	"ext4",	  "jbd2",    "xfs",    "btrfs",	    "writeback", "kvm",	  "lock",  "scsi",
+	"nvme",	  "thermal", "clk",    "regulator", "gpio",	 "i2c",	  "spi",   "regmap",
+	"rpm",	  "module",  "cgroup", "ipi",	    "dma_fence", "drm",	  "usb",
+};
+
+/* … others with one of these words. */
 static const struct {
-	const char *prefix, *system;
-} systems[] = {
-	{"sched_", "sched"},
-	{"irq_handler_", "irq"},
-	{"softirq_", "irq"},
-	{"tasklet_", "irq"},
-	{"timer_", "timer"},
-	{"hrtimer_", "timer"},
-	{"itimer_", "timer"},
-	{"tick_", "timer"},
-	{"kmalloc", "kmem"},
-	{"kfree", "kmem"},
-	{"kmem_", "kmem"},
-	{"mm_page_", "kmem"},
-	{"rss_stat", "kmem"},
-	{"block_", "block"},
-	{"workqueue_", "workqueue"},
-	{"cpu_", "power"},
-	{"cpuhp_", "cpuhp"},
-	{"power_", "power"},
-	{"pm_qos_", "power"},
-	{"clock_", "power"},
-	{"rcu_", "rcu"},
-	{"signal_", "signal"},
-	{"task_", "task"},
-	{"sys_enter", "raw_syscalls"},
-	{"sys_exit", "raw_syscalls"},
-	{"net_", "net"},
-	{"netif_", "net"},
-	{"napi_", "napi"},
-	{"skb_", "skb"},
-	{"kfree_skb", "skb"},
-	{"consume_skb", "skb"},
-	{"sock_", "sock"},
-	{"inet_", "sock"},
-	{"tcp_", "tcp"},
-	{"udp_", "udp"},
-	{"ext4_", "ext4"},
-	{"jbd2_", "jbd2"},
-	{"xfs_", "xfs"},
-	{"btrfs_", "btrfs"},
-	{"writeback_", "writeback"},
-	{"mm_vmscan_", "vmscan"},
-	{"mm_compaction_", "compaction"},
-	{"mm_filemap_", "filemap"},
-	{"kvm_", "kvm"},
-	{"lock_", "lock"},
-	{"contention_", "lock"},
-	{"scsi_", "scsi"},
-	{"nvme_", "nvme"},
-	{"thermal_", "thermal"},
-	{"clk_", "clk"},
-	{"regulator_", "regulator"},
-	{"gpio_", "gpio"},
-	{"i2c_", "i2c"},
-	{"spi_", "spi"},
-	{"regmap_", "regmap"},
-	{"rpm_", "rpm"},
-	{"module_", "module"},
-	{"cgroup_", "cgroup"},
-	{"ipi_", "ipi"},
-	{"call_function_", "irq_vectors"},
-	{"local_timer_", "irq_vectors"},
-	{"reschedule_", "irq_vectors"},
-	{"page_fault_", "exceptions"},
-	{"dma_fence_", "dma_fence"},
-	{"drm_", "drm"},
-	{"usb_", "usb"},
-	{"xhci_", "xhci-hcd"},
+	const char *system, *prefixes; /* words */
+} other_systems[] = {
+	{"irq", "irq_handler_ softirq_ tasklet_"},
+	{"timer", "hrtimer_ itimer_ tick_"},
+	{"kmem", "kmalloc kfree mm_page_ rss_stat"},
+	{"power", "cpu_ pm_qos_ clock_"},
+	{"raw_syscalls", "sys_enter sys_exit"},
+	{"net", "netif_"},
+	{"skb", "consume_skb"},
+	{"sock", "inet_"},
+	{"vmscan", "mm_vmscan_"},
+	{"compaction", "mm_compaction_"},
+	{"filemap", "mm_filemap_"},
+	{"lock", "contention_"},
+	{"irq_vectors", "call_function_ local_timer_ reschedule_"},
+	{"exceptions", "page_fault_"},
+	{"xhci-hcd", "xhci_"},
 	{"osnoise", "osnoise"},
 };
 
 const char *import_system(const char *name, size_t len)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(systems); i++) {
-		const size_t n = strlen(systems[i].prefix);
+	for (size_t i = 0; i < ARRAY_SIZE(plain_systems); i++) {
+		const size_t n = strlen(plain_systems[i]);
 
-		if (len >= n && memcmp(name, systems[i].prefix, n) == 0)
-			return systems[i].system;
+		if (len > n && memcmp(name, plain_systems[i], n) == 0 && name[n] == '_')
+			return plain_systems[i];
 	}
+	for (size_t i = 0; i < ARRAY_SIZE(other_systems); i++)
+		for (const char *p = other_systems[i].prefixes; *p; p += strspn(p, " ")) {
+			const size_t n = strcspn(p, " ");
+
+			if (len >= n && memcmp(name, p, n) == 0)
+				return other_systems[i].system;
+			p += n;
+		}
 	return "text";
 }
 
@@ -454,7 +419,8 @@ static void lay_out(struct import_type *t)
 	t->size = at;
 }
 
-bool import_type_id(struct import *im, struct import_type *t, uint16_t id, const char *print)
+/* Lays a type out, and adds its format. */
+static bool make_type(struct import *im, struct import_type *t, uint16_t id, const char *print)
 {
 	struct buf text;
 	const char *stays;
@@ -494,7 +460,7 @@ bool import_type(struct import *im, struct import_type *t, const char *print)
 {
 	const uint32_t id = import_id(im, 0);
 
-	return id && import_type_id(im, t, (uint16_t)id, print);
+	return id && make_type(im, t, (uint16_t)id, print);
 }
 
 /* Pointers have the size that they have on the traced machine. */
@@ -509,7 +475,7 @@ static bool make_known(struct import *im, struct import_type *t, const struct im
 	for (; t->nr_fields < IMPORT_KNOWN_FIELDS && fields[t->nr_fields].name; t->nr_fields++)
 		if (fields[t->nr_fields].is_long)
 			fields[t->nr_fields].size = (uint8_t)im->long_size;
-	return known->id ? import_type_id(im, t, known->id, known->print)
+	return known->id ? make_type(im, t, known->id, known->print)
 			 : import_type(im, t, known->print);
 }
 

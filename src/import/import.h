@@ -32,7 +32,6 @@
 #define IMPORT_MAX_RECORD (256u << 10) /* bytes; what is longer is cut */
 #define IMPORT_MAX_TEXT	  60000	       /* bytes of a text in a record, likewise */
 #define IMPORT_MAX_CPUS	  65536u
-#define IMPORT_MAX_TYPES  60000 /* their numbers have two bytes */
 
 /* ---- event types ---------------------------------------------------------------------- */
 
@@ -132,9 +131,6 @@ void import_remark(struct import *im, int damage, const char *fmt, ...)
  * when there are too many types.
  */
 bool import_type(struct import *im, struct import_type *t, const char *print);
-
-/* The same with a number that means something: those of ftrace's own events. */
-bool import_type_id(struct import *im, struct import_type *t, uint16_t id, const char *print);
 
 /* A free number for a type: the wanted one or, if that is taken, another. 0: none is left. */
 uint32_t import_id(struct import *im, uint32_t wanted);

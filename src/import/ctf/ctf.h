@@ -106,44 +106,6 @@ const char *ctf_variable(const struct ctf_metadata *m, const char *name);
 struct ctf_stream *ctf_stream_of(struct ctf_metadata *m, uint64_t id);
 struct ctf_event *ctf_event_of(const struct ctf_metadata *m, uint64_t stream, uint64_t id);
 
-/* ---- words ---------------------------------------------------------------------------- */
-
-enum ctf_word { CTF_END, CTF_NAME, CTF_NUMBER, CTF_TEXT, CTF_MARK };
-
-struct ctf_lexer {
-	const char *at, *end;
-	uint32_t line;
-	enum ctf_word word; /* the current one */
-	const char *text;
-	size_t len;
-	int64_t number;
-	char mark[4]; /* ":=", "...", "{" and so on */
-	bool bad;
-};
-
-void ctf_lexer_start(struct ctf_lexer *l, const char *text, size_t len);
-void ctf_lexer_next(struct ctf_lexer *l);
-bool ctf_lexer_is(const struct ctf_lexer *l, const char *mark);
-bool ctf_lexer_named(const struct ctf_lexer *l, const char *name);
-/* Steps over it when it is there. */
-bool ctf_lexer_take(struct ctf_lexer *l, const char *mark);
-
-/* ---- reading types -------------------------------------------------------------------- */
-
-struct ctf_parser {
-	struct ctf_metadata *m;
-	struct ctf_lexer lex;
-	const char *why; /* what is wrong; NULL: nothing */
-};
-
-/* A type; in a declaration *name gets the name after it, in others it is NULL. */
-struct ctf_type *ctf_parse_type(struct ctf_parser *p, int depth, const char **name);
-
-/* "typealias TYPE := NAME;" and definitions of structs; true when it was one. */
-bool ctf_parse_definition(struct ctf_parser *p, int depth);
-
-bool ctf_parse_fail(struct ctf_parser *p, const char *why);
-
 /* ---- values --------------------------------------------------------------------------- */
 
 /* Where in a packet one is. */
@@ -170,13 +132,6 @@ struct ctf_reader {
 	uint64_t clock;	 /* the last time */
 	uint64_t visits; /* of values, in this packet */
 };
-
-uint64_t ctf_read_number(struct ctf_reader *r, const struct ctf_type *t);
-/* Up to its NUL, in the packet; NULL when it has none. */
-const char *ctf_read_string(struct ctf_reader *r, const struct ctf_type *t, size_t *len);
-uint64_t ctf_read_length(struct ctf_reader *r, const struct ctf_type *t);
-void ctf_align(struct ctf_reader *r, const struct ctf_type *t);
-void ctf_remember(struct ctf_reader *r, const char *name, const struct ctf_type *t, uint64_t v);
 
 /* Any value: as text, or when out is NULL only to skip it. */
 void ctf_read_any(struct ctf_reader *r, const struct ctf_type *t, const char *name, struct buf *out,

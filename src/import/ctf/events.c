@@ -9,12 +9,299 @@
 #include "import/ctf/ctf.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cursor.h"
 #include "base/vec.h"
+
+/* ---- values ---- */
+
+/*
+ * Values in packets. Numbers may have any size and begin at any bit: in little-endian order the
+ * lowest bits of a byte come first, in big-endian order the highest ones.
+ *
+ * Whatever a hostile trace describes, the work is bounded by the bits that are read: types that
+ * take none of them, nested in each other, must not be counted through.
+ */
+
+#define FREE_VISITS  10000 /* of values in a packet, before there must be bits to them */
+#define VISITS_A_BIT 64
+#define MAX_RENDERED 1000 /* elements of an array that is shown as text */
+
+static void fail(struct ctf_reader *r)
+{
+	r->bits.failed = true;
+}
+
+static bool visit(struct ctf_reader *r)
+{
+	if (++r->visits > FREE_VISITS + VISITS_A_BIT * r->bits.at)
+		fail(r);
+	return !r->bits.failed;
+}
+
+static void align(struct ctf_reader *r, const struct ctf_type *t)
+{
+	const uint64_t align = t->align ? t->align : 1;
+	const uint64_t rest = r->bits.at % align;
+
+	if (rest)
+		r->bits.at += align - rest;
+	if (r->bits.at > r->bits.end)
+		fail(r);
+}
+
+static uint64_t read_parts(const struct ctf_bits *b, uint64_t at, uint32_t size, bool big)
+{
+	uint64_t v = 0;
+
+	for (uint32_t done = 0; done < size;) {
+		const uint32_t skip = (uint32_t)((at + done) % 8);
+		const uint32_t left = size - done, n = left < 8 - skip ? left : 8 - skip;
+		const uint64_t part =
+			b->data[(at + done) / 8] >> (big ? 8 - skip - n : skip) & ((1u << n) - 1);
+
+		v = big ? v << n | part : v | part << done;
+		done += n;
+	}
+	return v;
+}
+
+static uint64_t read_bits(struct ctf_reader *r, const struct ctf_type *t)
+{
+	struct ctf_bits *b = &r->bits;
+	const bool big = t->order == CTF_NATIVE ? b->big_endian : t->order == CTF_BIG;
+	uint64_t v;
+
+	align(r, t);
+	if (b->failed || t->size > b->end - b->at) {
+		fail(r);
+		return 0;
+	}
+	if (b->at % 8 == 0 && (t->size == 8 || t->size == 16 || t->size == 32 || t->size == 64))
+		v = load_uint(b->data + b->at / 8, t->size / 8, big);
+	else
+		v = read_parts(b, b->at, t->size, big);
+	b->at += t->size;
+	return v;
+}
+
+/* A time of fewer bits is the next one that ends with these. */
+static void take_time(struct ctf_reader *r, const struct ctf_type *t, uint64_t v)
+{
+	const uint64_t mask = t->size < 64 ? (1ull << t->size) - 1 : UINT64_MAX;
+	uint64_t time = (r->clock & ~mask) | v;
+
+	if (t->size < 64 && time < r->clock)
+		time += mask + 1;
+	r->clock = time;
+}
+
+static uint64_t read_number(struct ctf_reader *r, const struct ctf_type *t)
+{
+	const struct ctf_type *number = t->kind == CTF_ENUM ? t->of : t;
+	uint64_t v;
+
+	if (!visit(r))
+		return 0;
+	v = read_bits(r, number);
+	if (number->is_time && !r->bits.failed)
+		take_time(r, number, v);
+	if (number->is_signed && number->size < 64 && v >> (number->size - 1))
+		v |= UINT64_MAX << number->size;
+	return v;
+}
+
+static const char *read_string(struct ctf_reader *r, const struct ctf_type *t, size_t *len)
+{
+	struct ctf_bits *b = &r->bits;
+	const char *start, *end;
+
+	*len = 0;
+	if (!visit(r))
+		return NULL;
+	align(r, t);
+	b->at = (b->at + 7) & ~7ull;
+	if (b->failed || b->at >= b->end) {
+		fail(r);
+		return NULL;
+	}
+	start = (const char *)b->data + b->at / 8;
+	end = memchr(start, 0, (size_t)((b->end - b->at) / 8));
+	if (!end) {
+		fail(r);
+		return NULL;
+	}
+	*len = (size_t)(end - start);
+	b->at += (*len + 1) * 8;
+	return start;
+}
+
+/* ---- what refers to numbers ----------------------------------------------------------- */
+
+static void remember(struct ctf_reader *r, const char *name, const struct ctf_type *t, uint64_t v)
+{
+	if (name && r->nr_known < CTF_MAX_KNOWN)
+		r->known[r->nr_known++] = (struct ctf_known){name, t, v};
+}
+
+static const struct ctf_known *find(const struct ctf_reader *r, const char *name)
+{
+	for (size_t i = r->nr_known; i > 0; i--)
+		if (strcmp(r->known[i - 1].name, name) == 0)
+			return &r->known[i - 1];
+	return NULL;
+}
+
+bool ctf_find_known(const struct ctf_reader *r, const char *name, uint64_t *value)
+{
+	const struct ctf_known *k = find(r, name);
+
+	if (k)
+		*value = k->value;
+	return k;
+}
+
+static uint64_t read_length(struct ctf_reader *r, const struct ctf_type *t)
+{
+	const struct ctf_known *k;
+	uint64_t length = t->length;
+
+	if (t->kind == CTF_SEQUENCE) {
+		k = find(r, t->refers);
+		if (!k)
+			fail(r);
+		length = k ? k->value : 0;
+	}
+	align(r, t->of);
+	/* Elements may take no bits; no real trace has that many of them. */
+	if (length > r->bits.end - (r->bits.failed ? 0 : r->bits.at) + 1)
+		fail(r);
+	return r->bits.failed ? 0 : length;
+}
+
+static const struct ctf_member *read_tag(struct ctf_reader *r, const struct ctf_type *t)
+{
+	const struct ctf_known *k = t->refers ? find(r, t->refers) : NULL;
+	const struct ctf_type *tag = k ? k->type : NULL;
+
+	for (uint32_t i = 0; tag && tag->kind == CTF_ENUM && i < tag->nr_labels; i++) {
+		const struct ctf_label *l = &tag->labels[i];
+		const bool inside =
+			tag->of->is_signed
+				? (int64_t)k->value >= l->first && (int64_t)k->value <= l->last
+				: k->value >= (uint64_t)l->first && k->value <= (uint64_t)l->last;
+
+		for (uint32_t m = 0; inside && m < t->nr_members; m++)
+			if (t->members[m].name == l->name)
+				return &t->members[m];
+	}
+	fail(r);
+	return NULL;
+}
+
+/* ---- anything ------------------------------------------------------------------------- */
+
+static void put_number(const struct ctf_type *t, uint64_t v, struct buf *out)
+{
+	const struct ctf_type *number = t->kind == CTF_ENUM ? t->of : t;
+
+	if (number->base == 16)
+		buf_printf(out, "0x%" PRIx64, v);
+	else if (number->is_signed)
+		buf_i64(out, (int64_t)v);
+	else
+		buf_u64(out, v);
+}
+
+static void put_float(const struct ctf_type *t, uint64_t v, struct buf *out)
+{
+	const uint32_t bits = (uint32_t)v;
+	double d;
+	float f;
+
+	memcpy(&f, &bits, sizeof(f));
+	memcpy(&d, &v, sizeof(d));
+	buf_printf(out, "%.17g", t->size == 32 ? (double)f : d);
+}
+
+static void read_elements(struct ctf_reader *r, const struct ctf_type *t, struct buf *out,
+			  int depth)
+{
+	const uint64_t length = read_length(r, t);
+
+	if (out)
+		buf_putc(out, '[');
+	for (uint64_t i = 0; i < length && !r->bits.failed; i++) {
+		const bool shown = out && i < MAX_RENDERED;
+
+		if (shown && i)
+			buf_puts(out, ", ");
+		ctf_read_any(r, t->of, NULL, shown ? out : NULL, depth + 1);
+	}
+	if (out)
+		buf_putc(out, ']');
+}
+
+static void read_members(struct ctf_reader *r, const struct ctf_type *t, struct buf *out, int depth)
+{
+	align(r, t);
+	if (out)
+		buf_putc(out, '{');
+	for (uint32_t i = 0; i < t->nr_members && !r->bits.failed; i++) {
+		if (out)
+			buf_printf(out, "%s%s=", i ? ", " : "", t->members[i].name);
+		ctf_read_any(r, t->members[i].type, t->members[i].name, out, depth + 1);
+	}
+	if (out)
+		buf_putc(out, '}');
+}
+
+void ctf_read_any(struct ctf_reader *r, const struct ctf_type *t, const char *name, struct buf *out,
+		  int depth)
+{
+	const struct ctf_member *chosen;
+	const char *text;
+	uint64_t v;
+	size_t len;
+
+	if (depth > CTF_MAX_DEPTH || !visit(r)) {
+		fail(r);
+		return;
+	}
+	switch (t->kind) {
+	case CTF_INTEGER:
+	case CTF_ENUM:
+		v = read_number(r, t);
+		remember(r, name, t, v);
+		if (out)
+			put_number(t, v, out);
+		break;
+	case CTF_FLOAT:
+		v = read_bits(r, t);
+		if (out)
+			put_float(t, v, out);
+		break;
+	case CTF_STRING:
+		text = read_string(r, t, &len);
+		if (out && text)
+			buf_put(out, text, len);
+		break;
+	case CTF_STRUCT: read_members(r, t, out, depth); break;
+	case CTF_VARIANT:
+		chosen = read_tag(r, t);
+		if (chosen)
+			ctf_read_any(r, chosen->type, chosen->name, out, depth + 1);
+		break;
+	default: read_elements(r, t, out, depth);
+	}
+}
+
+/* ---- fields ---- */
 
 #define MAX_FIELDS 300
 #define MAX_ARRAY  512 /* numbers with a place in the record */
@@ -269,15 +556,9 @@ static void settle(struct ctf_metadata *m, const struct ctf_stream *s, struct ct
 	e->broken = !e->type.name || !e->type.system || !add_all(m, s, e, &list);
 	if (!e->broken)
 		print = settle_ftrace(e, &list);
-	e->type.fields = arena_array(m->arena, list.n + 1, sizeof(*list.at));
-	if (!e->type.fields)
-		e->broken = true;
-	if (!e->broken) {
-		if (list.n)
-			memcpy(e->type.fields, list.at, list.n * sizeof(*list.at));
-		e->type.nr_fields = (uint32_t)list.n;
-		e->broken = !import_type(m->im, &e->type, print);
-	}
+	e->type.fields = arena_copy(m->arena, list.at, list.n, sizeof(*list.at));
+	e->type.nr_fields = (uint32_t)list.n;
+	e->broken = e->broken || !e->type.fields || !import_type(m->im, &e->type, print);
 	vec_free(&list);
 }
 
@@ -308,11 +589,11 @@ static void keep_comm(struct putting *p, const char *name, const char *text, siz
 
 static void put_letters(struct putting *p, const struct ctf_type *t, const struct import_field *to)
 {
-	const uint64_t length = ctf_read_length(p->r, t);
+	const uint64_t length = read_length(p->r, t);
 
 	buf_reset(&p->m->text);
 	for (uint64_t i = 0; i < length && !p->r->bits.failed; i++)
-		buf_putc(&p->m->text, (char)ctf_read_number(p->r, t->of));
+		buf_putc(&p->m->text, (char)read_number(p->r, t->of));
 	if (to)
 		import_set_text(p->m->im, to, p->m->text.data,
 				strnlen(p->m->text.data, p->m->text.len));
@@ -320,11 +601,11 @@ static void put_letters(struct putting *p, const struct ctf_type *t, const struc
 
 static void put_list(struct putting *p, const struct ctf_type *t, const struct import_field *to)
 {
-	const uint64_t length = ctf_read_length(p->r, t);
+	const uint64_t length = read_length(p->r, t);
 	size_t n = 0;
 
 	for (uint64_t i = 0; i < length && !p->r->bits.failed; i++) {
-		const uint64_t v = ctf_read_number(p->r, t->of);
+		const uint64_t v = read_number(p->r, t->of);
 
 		if (n < CTF_MAX_NUMBERS)
 			p->m->numbers[n++] = v;
@@ -344,11 +625,11 @@ static void put_value(struct putting *p, const struct ctf_member *member)
 	size_t len;
 
 	if (is_number(t)) {
-		v = ctf_read_number(p->r, t);
-		ctf_remember(p->r, member->name, t, v);
+		v = read_number(p->r, t);
+		remember(p->r, member->name, t, v);
 		import_set(p->m->im, to, v);
 	} else if (t->kind == CTF_STRING) {
-		text = ctf_read_string(p->r, t, &len);
+		text = read_string(p->r, t, &len);
 		if (text)
 			import_set_text(p->m->im, to, text, len);
 		keep_comm(p, member->name, text, len);
@@ -373,7 +654,7 @@ static void put_task(struct putting *p, const struct ctf_member *member)
 	uint64_t v;
 
 	if (t->kind == CTF_STRING) {
-		p->comm = ctf_read_string(p->r, t, &p->comm_len);
+		p->comm = read_string(p->r, t, &p->comm_len);
 		return;
 	}
 	if (is_letters(t)) {
@@ -390,8 +671,8 @@ static void put_task(struct putting *p, const struct ctf_member *member)
 		ctf_read_any(p->r, t, name, NULL, 0);
 		return;
 	}
-	v = ctf_read_number(p->r, t);
-	ctf_remember(p->r, name, t, v);
+	v = read_number(p->r, t);
+	remember(p->r, name, t, v);
 	if (strcmp(name, "flags") == 0) {
 		p->task.flags = (uint8_t)v;
 	} else if (strcmp(name, "preempt_count") == 0) {
@@ -406,7 +687,7 @@ static void put_members(struct putting *p, const struct ctf_type *t, bool contex
 {
 	if (!t)
 		return;
-	ctf_align(p->r, t);
+	align(p->r, t);
 	for (uint32_t i = 0; i < t->nr_members && !p->r->bits.failed; i++) {
 		const struct ctf_member *member = &t->members[i];
 

@@ -73,58 +73,43 @@ struct text_ftrace *text_ftrace_new(struct import *im)
 	return f;
 }
 
-static const struct import_field *begin(struct text_ftrace *f, int which)
+/* A record of these numbers, and of a text after the first one. */
+static void put_own(struct text_ftrace *f, const struct import_context *x, int which,
+		    const uint64_t *values, const struct piece *text)
 {
-	return import_begin_known(f->im, &f->types[which], &own[which]);
+	const struct import_field *to = import_begin_known(f->im, &f->types[which], &own[which]);
+
+	if (!to)
+		return;
+	for (uint32_t i = 0; i < f->types[which].nr_fields; i++)
+		if (to[i].kind == IMPORT_LINE)
+			import_set_text(f->im, &to[i], text->at, text->len);
+		else
+			import_set(f->im, &to[i], values[i]);
+	import_end(f->im, x);
 }
 
 void text_function(struct text_ftrace *f, const struct import_context *x, uint64_t ip,
 		   uint64_t parent)
 {
-	const struct import_field *to = begin(f, FUNCTION);
-
-	if (!to)
-		return;
-	import_set(f->im, &to[0], ip);
-	import_set(f->im, &to[1], parent);
-	import_end(f->im, x);
+	put_own(f, x, FUNCTION, (const uint64_t[]){ip, parent}, NULL);
 }
 
 void text_print(struct text_ftrace *f, const struct import_context *x, uint64_t ip,
 		struct piece text)
 {
-	const struct import_field *to = begin(f, PRINT);
-
-	if (!to)
-		return;
-	import_set(f->im, &to[0], ip);
-	import_set_text(f->im, &to[1], text.at, text.len);
-	import_end(f->im, x);
+	put_own(f, x, PRINT, &ip, &text);
 }
 
 void text_call(struct text_ftrace *f, const struct import_context *x, uint64_t func, int depth)
 {
-	const struct import_field *to = begin(f, CALL);
-
-	if (!to)
-		return;
-	import_set(f->im, &to[0], func);
-	import_set(f->im, &to[1], (uint64_t)depth);
-	import_end(f->im, x);
+	put_own(f, x, CALL, (const uint64_t[]){func, (uint64_t)depth}, NULL);
 }
 
 void text_return(struct text_ftrace *f, const struct import_context *x, uint64_t func, int depth,
 		 uint64_t called)
 {
-	const struct import_field *to = begin(f, RETURN);
-
-	if (!to)
-		return;
-	import_set(f->im, &to[0], func);
-	import_set(f->im, &to[1], (uint64_t)depth);
-	import_set(f->im, &to[3], called);
-	import_set(f->im, &to[4], x->ts);
-	import_end(f->im, x);
+	put_own(f, x, RETURN, (const uint64_t[]){func, (uint64_t)depth, 0, called, x->ts}, NULL);
 }
 
 uint64_t text_symbol(struct import *im, struct piece name)
