@@ -81,7 +81,7 @@ static void emit_nothing(struct emitter *em, const struct spur_record *r, struct
 {
 }
 
-static const struct emit_ops no_text = {.name = "none", .record = emit_nothing};
+static const struct emit_ops no_text = {.record = emit_nothing};
 
 static int write_nothing(void *arg, const char *data, size_t len)
 {

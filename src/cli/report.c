@@ -16,7 +16,6 @@
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/report.h"
-#include "report/tail.h"
 #include "report/wakeup.h"
 
 /* The input that options now belong to. */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The columns of `--fields`: their names, and a record's values for JSON, CSV and text. */
+/*
+ * What --fields selects of a record, and the outputs that consist of such columns: JSON, CSV,
+ * tables.
+ */
 #include "report/columns.h"
 
 #include <errno.h>
@@ -53,6 +56,11 @@ void columns_free(struct emit_columns *cols)
 		free(c->name);
 	vec_free(cols);
 }
+
+/* ---- values ---- */
+
+/* How a value is written. */
+enum value_style { VALUE_JSON, VALUE_CSV, VALUE_PLAIN };
 
 /* A text in a table of tabs and lines, so tabs and newlines in it are replaced. */
 static void put_cell(const char *s, size_t n, struct buf *out)
@@ -111,8 +119,9 @@ static void put_array(const struct event_field *f, const struct events *ev,
 		buf_putc(out, ']');
 }
 
-void field_value(struct emitter *em, const struct event_field *f, const struct spur_record *r,
-		 enum value_style style, struct buf *out)
+/* Appends a field's value with its type: number, text, or a list of numbers. */
+static void field_value(struct emitter *em, const struct event_field *f,
+			const struct spur_record *r, enum value_style style, struct buf *out)
 {
 	const struct events *ev = em->now->trace->events;
 	uint64_t v;
@@ -162,8 +171,10 @@ static bool put_buffer(struct emitter *em, enum value_style style, struct buf *o
 	return true;
 }
 
-bool column_value(struct emitter *em, const struct emit_column *col, const struct spur_record *r,
-		  struct event *e, enum value_style style, struct buf *out)
+/* Appends a column's value; false, and nothing appended, when the record does not have it. */
+static bool column_value(struct emitter *em, const struct emit_column *col,
+			 const struct spur_record *r, struct event *e, enum value_style style,
+			 struct buf *out)
 {
 	const struct events *ev = em->now->trace->events;
 	const struct event_field *f;
@@ -200,3 +211,149 @@ bool column_value(struct emitter *em, const struct emit_column *col, const struc
 	field_value(em, f, r, style, out);
 	return true;
 }
+
+/* ---- JSON ---- */
+
+/*
+ * JSON, one object a line:
+ *
+ *	{"ts":44776459089,"cpu":0,"pid":232,"comm":"wl","system":"raw_syscalls",
+ *	 "event":"sys_exit","fields":{"id":1,"ret":1}}
+ *
+ * "buffer" (or the file's name) and "lost" appear only if needed. With --fields the object is flat
+ * and has the given columns.
+ */
+
+static const struct emit_column usual_json[] = {
+	{EMIT_TS, "ts"},	 {EMIT_CPU, "cpu"},	  {EMIT_PID, "pid"},
+	{EMIT_COMM, "comm"},	 {EMIT_BUFFER, "buffer"}, {EMIT_LOST, "lost"},
+	{EMIT_SYSTEM, "system"}, {EMIT_EVENT, "event"},
+};
+
+/* Appends `"name":value` with a comma in front where one is due; nothing when there is no value. */
+static void put_member(struct emitter *em, const struct emit_column *c, const struct spur_record *r,
+		       struct event *e, struct buf *out)
+{
+	size_t before = out->len;
+
+	if (out->len && out->data[out->len - 1] != '{')
+		buf_putc(out, ',');
+	buf_json_string(out, c->name, strlen(c->name));
+	buf_putc(out, ':');
+	if (!column_value(em, c, r, e, VALUE_JSON, out))
+		out->len = before;
+}
+
+static void put_fields(struct emitter *em, const struct spur_record *r, struct event *e,
+		       struct buf *out)
+{
+	buf_puts(out, ",\"fields\":{");
+	event_ready(e);
+	for (uint32_t i = e->nr_common; i < e->nr_fields; i++) {
+		const struct event_field *f = &e->fields[i];
+
+		if (i > e->nr_common)
+			buf_putc(out, ',');
+		buf_json_string(out, f->name, strlen(f->name));
+		buf_putc(out, ':');
+		field_value(em, f, r, VALUE_JSON, out);
+	}
+	buf_putc(out, '}');
+}
+
+static void json_record(struct emitter *em, const struct spur_record *r, struct event *e,
+			struct buf *out)
+{
+	const struct emit_columns *cols = em->opt->columns;
+
+	buf_putc(out, '{');
+	if (cols) {
+		for (size_t i = 0; i < cols->n; i++)
+			put_member(em, &cols->at[i], r, e, out);
+	} else {
+		for (size_t i = 0; i < ARRAY_SIZE(usual_json); i++)
+			put_member(em, &usual_json[i], r, e, out);
+		if (e)
+			put_fields(em, r, e, out);
+	}
+	buf_puts(out, "}\n");
+	if (e)
+		event_learn(&em->now->printer, e, r);
+}
+
+const struct emit_ops emit_json = {
+	.record = json_record,
+};
+
+/* ---- tables ---- */
+
+/*
+ * Tables: CSV (RFC 4180, with a line of names first), and plain columns separated by tabs, which is
+ * what --fields gives without --csv or --json.
+ */
+
+static const struct emit_column usual_csv[] = {
+	{EMIT_TS, "ts"},	 {EMIT_CPU, "cpu"},	{EMIT_PID, "pid"},   {EMIT_COMM, "comm"},
+	{EMIT_SYSTEM, "system"}, {EMIT_EVENT, "event"}, {EMIT_INFO, "info"},
+};
+
+static const struct emit_column *columns_of(const struct emit_options *opt, size_t *n)
+{
+	if (opt->columns) {
+		*n = opt->columns->n;
+		return opt->columns->at;
+	}
+	*n = ARRAY_SIZE(usual_csv);
+	return usual_csv;
+}
+
+static void csv_begin(const struct emit_options *opt, struct buf *out)
+{
+	size_t n;
+	const struct emit_column *cols = columns_of(opt, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			buf_putc(out, ',');
+		buf_csv_cell(out, cols[i].name, strlen(cols[i].name));
+	}
+	buf_putc(out, '\n');
+}
+
+static void put_row(struct emitter *em, const struct spur_record *r, struct event *e,
+		    enum value_style style, char separator, struct buf *out)
+{
+	size_t n;
+	const struct emit_column *cols = columns_of(em->opt, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			buf_putc(out, separator);
+		if (!column_value(em, &cols[i], r, e, style, out) && style == VALUE_PLAIN)
+			buf_putc(out, '-');
+	}
+	buf_putc(out, '\n');
+	if (e)
+		event_learn(&em->now->printer, e, r);
+}
+
+static void csv_record(struct emitter *em, const struct spur_record *r, struct event *e,
+		       struct buf *out)
+{
+	put_row(em, r, e, VALUE_CSV, ',', out);
+}
+
+static void table_record(struct emitter *em, const struct spur_record *r, struct event *e,
+			 struct buf *out)
+{
+	put_row(em, r, e, VALUE_PLAIN, '\t', out);
+}
+
+const struct emit_ops emit_csv = {
+	.begin = csv_begin,
+	.record = csv_record,
+};
+
+const struct emit_ops emit_table = {
+	.record = table_record,
+};

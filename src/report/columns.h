@@ -35,15 +35,4 @@ struct emit_columns {
 int columns_parse(struct emit_columns *cols, const char *text, struct spur_error *err);
 void columns_free(struct emit_columns *cols);
 
-/* How a value is written. */
-enum value_style { VALUE_JSON, VALUE_CSV, VALUE_PLAIN };
-
-/* Appends a column's value; false (and nothing appended) when the record does not have it. */
-bool column_value(struct emitter *em, const struct emit_column *col, const struct spur_record *r,
-		  struct event *e, enum value_style style, struct buf *out);
-
-/* Appends a field's value with its type: number, text, or a list of numbers. */
-void field_value(struct emitter *em, const struct event_field *f, const struct spur_record *r,
-		 enum value_style style, struct buf *out);
-
 #endif

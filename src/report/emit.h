@@ -43,7 +43,6 @@ struct emit_source {
 struct emitter;
 
 struct emit_ops {
-	const char *name;
 	/* What comes before the first record; may be NULL. */
 	void (*begin)(const struct emit_options *opt, struct buf *out);
 	void (*record)(struct emitter *em, const struct spur_record *r, struct event *e,
@@ -115,8 +114,5 @@ const char *emitter_comm(struct emitter *em, int pid, size_t *len);
 /* Appends a time as the options say, without blanks around it. */
 void emit_time(const struct emit_options *opt, const struct trace_buffer *b, uint64_t ts,
 	       struct buf *out);
-
-/* The same with the emitter's cache of the second's text. */
-void emitter_time(struct emitter *em, uint64_t ts, struct buf *out);
 
 #endif

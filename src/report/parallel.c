@@ -16,24 +16,132 @@
  *
  * The function tracer's lines are indented by chains of calls that depend on all function events
  * before. After the first function event the slices are chained: each waits for the chains at its
- * start, follows them to its end (chains.h), passes them on and only then emits. If that is
+ * start, follows them to its end, passes them on and only then emits. If that is
  * impossible, because filters hide some functions or because a slice started at a wrong place, the
  * thread whose turn it is does the rest alone.
  */
-#include "report/parallel.h"
+#include "report/worker.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "event/handler.h"
 #include "event/names.h"
-#include "report/chains.h"
 #include "scan/slices.h"
-#include "report/worker.h"
 
 #define HOLD_LIMIT (12u << 20) /* a thread with more text waits for its turn */
 
 #define OVER 1 /* nothing failed, but another thread does the rest */
+
+/* ---- call chains ---- */
+
+/*
+ * The call chains where one slice ends and the next begins. Following function events without
+ * printing them is many times faster than printing, so a thread first does that for its slice,
+ * passes the chains to the next slice, and then prints.
+ */
+struct chains {
+	struct event_printer *of; /* per trace; only their stacks are used */
+	size_t nr;
+};
+
+static int chains_init(struct chains *c, const struct report *rep)
+{
+	c->of = calloc(rep->nr_traces + 1, sizeof(*c->of));
+	if (!c->of)
+		return -ENOMEM;
+	c->nr = rep->nr_traces;
+	for (size_t i = 0; i < c->nr; i++)
+		c->of[i].events = rep->traces[i]->events;
+	return 0;
+}
+
+static void chains_free(struct chains *c)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		function_stacks_free(c->of[i].stacks);
+	free(c->of);
+	*c = (struct chains){0};
+}
+
+/* Copy chains: from one to another, from a worker's printers, and to them. False without memory. */
+static bool chains_copy(struct chains *to, const struct chains *from)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < to->nr; i++)
+		ok = function_stacks_copy(&to->of[i], &from->of[i]) && ok;
+	return ok;
+}
+
+static bool chains_take(struct chains *to, const struct worker *w)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < to->nr; i++)
+		ok = function_stacks_copy(&to->of[i], &w->emitter.traces[i].printer) && ok;
+	return ok;
+}
+
+static bool chains_give(const struct chains *from, struct worker *w)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < from->nr; i++)
+		ok = function_stacks_copy(&w->emitter.traces[i].printer, &from->of[i]) && ok;
+	return ok;
+}
+
+/* Whether a worker has printed anything that depends on them. */
+static bool chains_used(const struct worker *w)
+{
+	for (size_t i = 0; i < w->emitter.nr_traces; i++)
+		if (function_stacks_used(&w->emitter.traces[i].printer))
+			return true;
+	return false;
+}
+
+static struct event_printer *chains_of(struct chains *c, const struct worker *w,
+				       const struct lane *l)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		if (w->rep->traces[i] == l->buffer->trace)
+			return &c->of[i];
+	return NULL;
+}
+
+/* A CPU's chain depends on the events of that CPU alone, so that lanes need not be merged. */
+static void follow_lane(struct event_printer *p, struct lane *l, uint64_t end, bool to_end)
+{
+	const struct lane_pos place = lane_tell(l);
+
+	for (; !l->ended && (to_end || l->rec.ts < end); lane_next(l)) {
+		struct event *e = events_of_record(p->events, &l->rec);
+
+		if (e && event_ready(e) != EVENT_BROKEN)
+			function_stacks_track(p, e, &l->rec);
+	}
+	lane_seek(l, place);
+	lane_next(l);
+}
+
+/*
+ * Follows all function events from where the worker's lanes stand to the time `end` (or to the very
+ * end), and puts the lanes back.
+ */
+static void chains_follow(struct chains *c, struct worker *w, uint64_t end, bool to_end)
+{
+	for (uint32_t i = 0; i < w->scan.nr; i++) {
+		struct lane *l = &w->scan.lanes[i];
+		struct event_printer *p = chains_of(c, w, l);
+
+		if (p && !l->ended)
+			follow_lane(p, l, end, to_end);
+	}
+	scan_restart(&w->scan);
+}
+
+/* ---- threads ---- */
 
 /* The state of a lane at the start and at the end of a slice. */
 struct lane_state {

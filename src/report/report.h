@@ -44,4 +44,10 @@ int report_begin(const struct report *rep);
 /* Runs the report. 0, the negative errno of write(), -ENOMEM, or -EINTR after a stop. */
 int report_run(const struct report *rep, struct spur_error *err);
 
+/*
+ * The same for the last n records that the report selects, without reading what comes before them.
+ * `head` and `progress` have no effect.
+ */
+int report_tail(const struct report *rep, uint64_t n, struct spur_error *err);
+
 #endif

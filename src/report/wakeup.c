@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/slots.h"
 
+#define WOKEN_LIMIT   (256u << 20)
 #define RT_PRIO_LIMIT 99 /* priorities up to this one are real-time */
 
 struct stats {
@@ -24,11 +24,7 @@ struct wakeup {
 	struct source wake, wake_new;
 	const struct event *switched;
 	const struct event_field *next_pid, *next_prio;
-	struct map by_pid; /* to 1 + index in tasks */
-	struct {
-		uint64_t *at; /* when the task was woken; 0: it has run since */
-		size_t n, cap;
-	} tasks;
+	struct slots woken; /* by pid: when the task was woken; 0: it has run since */
 	struct stats all, rt;
 };
 
@@ -52,6 +48,7 @@ struct wakeup *wakeup_new(struct spur_trace *t)
 	if (!w)
 		return NULL;
 	w->trace = t;
+	slots_init(&w->woken, sizeof(uint64_t), WOKEN_LIMIT);
 	w->all.min = w->rt.min = UINT64_MAX;
 	w->switched = sw;
 	if (sw) {
@@ -61,7 +58,7 @@ struct wakeup *wakeup_new(struct spur_trace *t)
 	if (!w->next_pid || !w->next_prio || !find_source(t, "sched_wakeup", &w->wake) ||
 	    (events_find(t->events, "sched", "sched_wakeup_new") &&
 	     !find_source(t, "sched_wakeup_new", &w->wake_new))) {
-		free(w);
+		wakeup_free(w);
 		return NULL;
 	}
 	return w;
@@ -71,25 +68,8 @@ void wakeup_free(struct wakeup *w)
 {
 	if (!w)
 		return;
-	map_free(&w->by_pid);
-	vec_free(&w->tasks);
+	slots_free(&w->woken);
 	free(w);
-}
-
-/*
- * The place of the time at which a task was woken; NULL without memory, or if !add and it never
- * was.
- */
-static uint64_t *task(struct wakeup *w, uint32_t pid, bool add)
-{
-	uintptr_t index = (uintptr_t)map_get(&w->by_pid, pid);
-
-	if (index)
-		return &w->tasks.at[index - 1];
-	if (!add || !vec_push(&w->tasks) ||
-	    !map_set(&w->by_pid, pid, (void *)(uintptr_t)w->tasks.n))
-		return NULL;
-	return &w->tasks.at[w->tasks.n - 1];
 }
 
 static void woken(struct wakeup *w, const struct source *s, const struct spur_record *r)
@@ -101,7 +81,7 @@ static void woken(struct wakeup *w, const struct source *s, const struct spur_re
 		return;
 	if (!field_number(ev, s->pid, r, &pid))
 		return;
-	since = task(w, (uint32_t)pid, true);
+	since = slots_get(&w->woken, (uint32_t)pid);
 	if (since)
 		*since = r->ts;
 }
@@ -133,7 +113,7 @@ static void ran(struct wakeup *w, const struct spur_record *r, struct buf *out)
 
 	if (!field_number(ev, w->next_prio, r, &prio) || !field_number(ev, w->next_pid, r, &pid))
 		return;
-	since = task(w, (uint32_t)pid, false);
+	since = slots_find(&w->woken, (uint32_t)pid);
 	if (!since || !*since)
 		return;
 	latency = r->ts - *since;

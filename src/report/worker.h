@@ -37,4 +37,10 @@ void worker_record(struct worker *w, const struct spur_record *r);
 /* Writes what has been emitted; 0 or the negative errno of the report's write(). */
 int worker_flush(struct worker *w);
 
+/*
+ * A report by several threads, each with workers for slices of time (parallel.c). The output is the
+ * same as that of one thread; returns as report_run() does.
+ */
+int crew_run(const struct report *rep, unsigned int threads);
+
 #endif

@@ -315,23 +315,9 @@ static uint32_t find_next(struct scan *s)
 
 const struct spur_record *scan_peek(struct scan *s)
 {
-	uint32_t at;
+	const uint32_t at = s->current ? find_next(s) : s->nr_heap;
 
-	if (!s->current)
-		return NULL;
-	at = find_next(s);
 	return at < s->nr_heap ? &s->lanes[s->heap[at].lane].rec : NULL;
-}
-
-void scan_skip(struct scan *s)
-{
-	uint32_t at;
-
-	if (!s->current)
-		return;
-	at = find_next(s);
-	if (at < s->nr_heap)
-		advance(s, at);
 }
 
 static const struct spur_record *peek(void *scan)
@@ -339,9 +325,14 @@ static const struct spur_record *peek(void *scan)
 	return scan_peek(scan);
 }
 
+/* scan_next() will not return the record that scan_peek() returns now. */
 static void skip(void *scan)
 {
-	scan_skip(scan);
+	struct scan *s = scan;
+	const uint32_t at = s->current ? find_next(s) : s->nr_heap;
+
+	if (at < s->nr_heap)
+		advance(s, at);
 }
 
 void scan_look_ahead(struct scan *s, struct event_printer *p)

@@ -79,14 +79,10 @@ static inline const struct trace_buffer *scan_buffer(const struct scan *s)
 	return s->current->buffer;
 }
 
-/*
- * The next record of the same buffer, without moving to it; and skipping that record, so that
- * scan_next() does not return it. The record returned by scan_next() stays valid.
- */
+/* The next record of the same buffer, without moving to it. That of scan_next() stays valid. */
 const struct spur_record *scan_peek(struct scan *s);
-void scan_skip(struct scan *s);
 
-/* Lets a printer use these two functions to look ahead. */
+/* Lets a printer look ahead in this way, and skip the next record. */
 void scan_look_ahead(struct scan *s, struct event_printer *p);
 
 /* Calls the caller's progress(). */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finding where a trace is to be cut.
- *
  * A piece is found first, then written. All lanes stand on the first record of the next piece. They
  * are moved on, merged or each by itself, until the piece is full. The piece is what lies between
  * the old and the new positions.
@@ -13,9 +11,43 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/error.h"
+#include "base/newfile.h"
+#include "base/order.h"
 #include "dat/copy.h"
-#include "scan/split_parts.h"
+#include "dat/dat.h"
+#include "dat/write.h"
+#include "import/sources.h"
+#include "ring/ring.h"
+#include "scan/scan.h"
+
+/* A lane, and the part of it in the current piece: all records from `from` up to `to`. */
+struct cut_lane {
+	struct lane *lane;	 /* of the scan; finds the places */
+	struct dat_pages *pages; /* the same data; used for copying */
+	uint32_t buffer;	 /* in the pieces */
+	uint32_t place;		 /* of the CPU in that buffer's list */
+	struct lane_pos from, to;
+	bool any;    /* there is something between the two */
+	bool to_end; /* up to the end of the data, whatever `to` says */
+	bool over;   /* the range asked for ends before the record the lane stands on */
+};
+
+struct cutter {
+	const struct split *s;
+	struct scan scan;
+	struct cut_lane *lanes; /* in the order in which files are written */
+	uint32_t nr;
+	struct dat_contents contents;	   /* of all pieces, but for the option CUT */
+	struct dat_out_option *own_option; /* among them: CUT of the piece; NULL: none had it yet */
+	struct buf mark;		   /* its bytes */
+	bool *lost; /* by lane of the scan: the piece has a record after a loss */
+	struct dat_out_options options;
+	uint64_t events, first, last; /* of the current piece */
+	uint64_t copied, total;	      /* pages, for the progress */
+	uint32_t ticks;
+};
 
 /* ---- what the pieces consist of -------------------------------------------------------- */
 
@@ -108,14 +140,8 @@ static const char *new_name(const struct split *s, const struct trace_buffer *b)
 	return NULL;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-bool cut_buffer(const struct cutter *c, const struct trace_buffer *b, uint32_t *place)
+/* The buffer of the pieces that has the records of one of the trace; false if there is none. */
+static bool cut_buffer(const struct cutter *c, const struct trace_buffer *b, uint32_t *place)
 {
 	const char *name = new_name(c->s, b);
 
@@ -135,7 +161,7 @@ static int place_lane(struct cutter *c, struct cut_lane *l)
 	if (!cut_buffer(c, b, &l->buffer))
 		return -EINVAL;
 	out = &c->contents.buffers[l->buffer];
-	cpu = bsearch(&l->lane->cpu->cpu, out->cpus, out->nr_cpus, sizeof(*cpu), compare_numbers);
+	cpu = bsearch(&l->lane->cpu->cpu, out->cpus, out->nr_cpus, sizeof(*cpu), order_u32);
 	if (!cpu)
 		return -EINVAL;
 	l->place = (uint32_t)(cpu - out->cpus);
@@ -180,6 +206,312 @@ static int open_lanes(struct cutter *c)
 	}
 	qsort(c->lanes, c->nr, sizeof(*c->lanes), by_place);
 	return rc;
+}
+
+/* ---- the option CUT -------------------------------------------------------------------- */
+
+/*
+ * A piece of a recording that ended before its time has the option if it reaches the end of a CPU's
+ * data and events are missing there, or if it reaches the end of the recording. Other pieces are
+ * complete and do not have it.
+ */
+
+#define OPTION_LIMIT (16u << 20)
+
+static const struct cut_lane *find_lane(const struct cutter *c, const struct dat_cut_cpu *cpu)
+{
+	for (uint32_t i = 0; i < c->nr; i++) {
+		const struct lane *l = c->lanes[i].lane;
+
+		if (l->buffer->index == cpu->buffer && l->cpu->cpu == cpu->cpu)
+			return &c->lanes[i];
+	}
+	return NULL;
+}
+
+static bool reaches_end(const struct cutter *c)
+{
+	for (uint32_t i = 0; i < c->nr; i++)
+		if (!c->lanes[i].to_end)
+			return false;
+	return true;
+}
+
+/* The entry of a CPU in a piece's option; false if it has none. */
+static bool mark_of(const struct cutter *c, const struct dat_cut_cpu *cpu, bool last_piece,
+		    struct dat_cut_cpu *to)
+{
+	const struct spur_trace *t = c->s->trace;
+	const struct cut_lane *l = find_lane(c, cpu);
+
+	*to = *cpu;
+	if (cpu->buffer >= t->nr_buffers || (c->s->one_cpu && cpu->cpu != c->s->cpu) ||
+	    !cut_buffer(c, &t->buffers[cpu->buffer], &to->buffer))
+		return false;
+	if (!l || !cpu->last)
+		return last_piece;
+	if (!l->to_end)
+		return false;
+	if (!l->any) {
+		/* The CPU's data ended before this piece: the missing events may lie within it. */
+		to->last = to->between = 0;
+		to->after = DAT_CUT_UNKNOWN;
+		return cpu->after != 0;
+	}
+	if (!c->lost[l->lane->index])
+		to->between = 0;
+	return last_piece || cpu->after;
+}
+
+/*
+ * Makes the options of the pieces: those of the trace without its CUT, and space for the piece's
+ * own.
+ */
+static int copy_options(struct cutter *c)
+{
+	struct dat_contents *to = &c->contents;
+	struct dat_out_option *list =
+		arena_array(&c->s->trace->dat->arena, to->nr_options + 1, sizeof(*list));
+	size_t n = 0;
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < to->nr_options; i++)
+		if (to->options[i].id != DAT_OPT_CUT)
+			list[n++] = to->options[i];
+	to->options = list;
+	to->nr_options = n;
+	c->own_option = &list[n];
+	return 0;
+}
+
+static int set_option(struct cutter *c, const struct dat_cut *cut, bool is_cut)
+{
+	int rc = c->own_option ? 0 : copy_options(c);
+
+	if (rc < 0)
+		return rc;
+	buf_free(&c->mark);
+	buf_init(&c->mark, OPTION_LIMIT);
+	dat_cut_put(cut, c->contents.big_endian, &c->mark);
+	*c->own_option = (struct dat_out_option){DAT_OPT_CUT, {c->mark.data, c->mark.len}};
+	c->contents.nr_options = (size_t)(c->own_option - c->contents.options) + is_cut;
+	return buf_full(&c->mark) ? -ENOMEM : 0;
+}
+
+/* Sets the option of the piece, if it needs one. */
+static int cut_mark(struct cutter *c)
+{
+	const struct dat_cut *whole = &c->s->trace->dat->cut;
+	const bool last_piece = reaches_end(c);
+	struct dat_cut cut = {.cause = whole->cause};
+	int rc;
+
+	if (!whole->is)
+		return 0;
+	cut.cpus = calloc((size_t)whole->nr + 1, sizeof(*cut.cpus));
+	if (!cut.cpus)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < whole->nr; i++)
+		if (mark_of(c, &whole->cpus[i], last_piece, &cut.cpus[cut.nr]))
+			cut.nr++;
+	rc = set_option(c, &cut, last_piece || cut.nr);
+	free(cut.cpus);
+	return rc;
+}
+
+/* ---- writing a piece ------------------------------------------------------------------- */
+
+/*
+ * Of every lane the pages between two places are written. Pages that belong to a piece completely
+ * are copied as they are. Only those at its borders are made again, from the records that belong to
+ * the piece (ring/ring.h).
+ */
+
+#define TICKS 4096 /* records or pages between two calls of cut_watch() */
+
+/* Note where a piece begins and ends: where its lanes stand now. */
+static void cut_begin(struct cutter *c)
+{
+	c->events = c->first = c->last = 0;
+	memset(c->lost, 0, c->scan.nr * sizeof(*c->lost));
+	for (uint32_t i = 0; i < c->nr; i++) {
+		struct cut_lane *l = &c->lanes[i];
+
+		l->any = !l->lane->ended && !l->over;
+		l->from = lane_tell(l->lane);
+	}
+}
+
+static void cut_end(struct cutter *c)
+{
+	for (uint32_t i = 0; i < c->nr; i++) {
+		struct cut_lane *l = &c->lanes[i];
+
+		l->to_end = l->lane->ended;
+		l->to = lane_tell(l->lane);
+		if (!l->to_end && l->to.page == l->from.page && l->to.pos == l->from.pos)
+			l->any = false;
+	}
+}
+
+/* Reports progress and checks for a stop, now and then: 0 or -EINTR. */
+static int cut_watch(struct cutter *c)
+{
+	const struct dat_job *job = &c->s->job;
+	uint64_t done = c->copied;
+
+	if (job->stop && *job->stop)
+		return -EINTR;
+	if (!job->progress || c->ticks++ % TICKS)
+		return 0;
+	for (uint32_t i = 0; i < c->nr; i++) {
+		const struct lane *l = c->lanes[i].lane;
+
+		done += l->ended ? l->nr_pages : l->page_index;
+	}
+	job->progress(job->arg, done < c->total ? done : c->total, c->total);
+	return 0;
+}
+
+/* Where a record is in relation to the piece. */
+enum side { BEFORE, INSIDE, AFTER };
+
+static enum side side_of(const struct cut_lane *l, uint64_t index, uint32_t pos)
+{
+	if (index == l->from.page && pos < l->from.pos)
+		return BEFORE;
+	return !l->to_end && index == l->to.page && pos >= l->to.pos ? AFTER : INSIDE;
+}
+
+/*
+ * The records of a page that belong to the piece; false when there are none. `whole` is set if the
+ * page can be copied as it is.
+ */
+static bool find_part(const struct cut_lane *l, uint64_t index, const struct ring_page *page,
+		      struct ring_part *part, bool *whole)
+{
+	struct ring_page walk = *page;
+	struct ring_event e;
+	bool any = false;
+
+	/* Earlier pages, of which no record is used, may have reported losses. */
+	part->lost = index == l->from.page ? l->from.lost : page->lost;
+	*whole = part->lost == page->lost;
+	while (ring_page_next(&walk, &e)) {
+		enum side side = side_of(l, index, e.pos);
+
+		if (side != INSIDE)
+			*whole = false;
+		if (side == AFTER) {
+			part->end = e.pos;
+			return any;
+		}
+		if (side == INSIDE && !any) {
+			part->first = e.pos;
+			part->ts = e.ts;
+			any = true;
+		}
+	}
+	part->end = walk.end;
+	if (walk.damaged)
+		*whole = false;
+	return any;
+}
+
+static int put_page(const struct cut_lane *l, uint64_t index, const struct dat_page *data,
+		    struct dat_sink *sink)
+{
+	const struct ring_layout *layout = &l->lane->buffer->data->layout;
+	struct ring_page page;
+	struct ring_part part;
+	bool whole, any;
+	uint8_t *to;
+	int rc;
+
+	if (ring_page_open(&page, layout, data->data, data->size) < 0)
+		return 0;
+	any = find_part(l, index, &page, &part, &whole);
+	if (!any && !whole)
+		return 0;
+	to = dat_sink_page(sink, &rc);
+	if (!to)
+		return rc;
+	if (whole && data->size == layout->page_size)
+		memcpy(to, data->data, data->size);
+	else if (any)
+		ring_cut(&page, &part, to);
+	else
+		dat_sink_unpage(sink);
+	return 0;
+}
+
+static int put_lane(struct cutter *c, const struct cut_lane *l, struct dat_sink *sink)
+{
+	uint64_t last = l->to_end ? UINT64_MAX : l->to.page;
+
+	for (uint64_t i = l->from.page; i <= last; i++) {
+		struct dat_page page;
+		int rc = cut_watch(c), got;
+
+		if (rc < 0)
+			return rc;
+		got = dat_pages_get(l->pages, i, &page);
+		if (got < 0 && i < l->lane->nr_pages)
+			continue;
+		if (got <= 0)
+			break;
+		rc = put_page(l, i, &page, sink);
+		if (rc < 0)
+			return rc;
+		c->copied++;
+	}
+	return 0;
+}
+
+static int put_lanes(struct cutter *c, struct dat_out *out)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < c->nr; i++) {
+		const struct cut_lane *l = &c->lanes[i];
+		struct dat_sink sink;
+
+		if (!l->any)
+			continue;
+		rc = dat_sink_open(&sink, out, l->buffer, l->place,
+				   l->lane->buffer->data->page_size);
+		if (rc == 0)
+			rc = put_lane(c, l, &sink);
+		rc = dat_sink_close(&sink, rc);
+	}
+	return rc;
+}
+
+static int write_piece(struct cutter *c, int fd, const char *path, struct spur_error *err)
+{
+	struct dat_out *out;
+	int rc = dat_out_create_fd(fd, path, &c->options, &c->contents, &out, err);
+
+	if (rc < 0)
+		return rc;
+	rc = put_lanes(c, out);
+	if (rc < 0) {
+		dat_out_abandon(out);
+		return error_sys(err, rc, "%s: the trace data cannot be written", path);
+	}
+	return dat_out_finish(out, &c->contents, err);
+}
+
+static int cut_write(struct cutter *c, const char *path, struct spur_error *err)
+{
+	struct newfile file;
+	int rc = c->s->spare ? source_spare(path, SOURCE_FORCE, err) : 0, fd;
+
+	fd = rc < 0 ? rc : newfile_create(&file, path, err);
+	if (fd < 0)
+		return fd;
+	return newfile_end(&file, write_piece(c, fd, path, err), err);
 }
 
 /* ---- walking --------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@ static void emit_nothing(struct emitter *em, const struct spur_record *r, struct
 {
 }
 
-static const struct emit_ops no_text = {.name = "none", .record = emit_nothing};
+static const struct emit_ops no_text = {.record = emit_nothing};
 
 static void take_record(void *profile, const struct spur_trace *t, struct event *e,
 			const struct spur_record *r, struct buf *out)

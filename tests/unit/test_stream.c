@@ -14,8 +14,8 @@
 
 #include "dat_file.h"
 #include "report/columns.h"
+#include "report/report.h"
 #include "report/follow.h"
-#include "report/tail.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define NR_CPUS	      3
