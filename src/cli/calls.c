@@ -105,10 +105,10 @@ static int show_tree(struct calls_command *o, struct spur_trace *t, struct buf *
 	rc = flame_init(&f, 0, err);
 	if (rc == 0)
 		rc = flame_read(&f, 0, t, &w, &from, err);
-	if (rc == 0)
-		rc = flame_finish(&f, err);
-	if (rc == 0)
-		rc = flame_sort_by_total(&f, err);
+	if (rc == 0) {
+		flame_finish(&f);
+		flame_sort_by_total(&f);
+	}
 	if (rc == 0 && flame_next(f.root))
 		put_tree(o, &f, from == FLAME_CALLS, out);
 	flame_free(&f);

@@ -535,13 +535,12 @@ static int show_flame(struct flame_options *o, struct flame *f, struct spur_erro
 		shown = &reversed;
 	}
 	buf_init(&out, PICTURE_BYTES);
-	rc = flame_finish(shown, err);
-	if (rc == 0 && o->folded)
+	flame_finish(shown);
+	if (o->folded)
 		flame_folded_put(shown, o->other != NULL, &out);
-	else if (rc == 0)
+	else
 		flame_svg(shown, &o->look, &out);
-	if (rc == 0)
-		rc = deliver(o, &out, err);
+	rc = deliver(o, &out, err);
 	buf_free(&out);
 	if (o->reverse)
 		flame_free(&reversed);

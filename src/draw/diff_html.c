@@ -558,7 +558,7 @@ static int put_flame(const struct diff_page *p, struct buf *out, struct spur_err
 		return rc;
 	rc = read_flame(p, &f, &from, &sides, err);
 	if (rc == 0 && sides && (sides == DIFF_SIDES || !p->diff->side[DIFF_A].trace))
-		rc = flame_finish(&f, err);
+		flame_finish(&f);
 	else
 		sides = 0;
 	look.both = sides == DIFF_SIDES;

@@ -10,9 +10,10 @@
 
 #include "table/calls.h"
 #include "draw/flame_page.h"
-#include "stats/flame_rows.h"
+#include "stats/flame.h"
 #include "base/error.h"
 #include "base/vec.h"
+#include "table/feed.h"
 
 #define MAX_CALLS   40000
 #define HELD_CALLS  (4u * MAX_CALLS) /* until the shortest are dropped */

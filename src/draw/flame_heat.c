@@ -12,10 +12,11 @@
 #include <stdlib.h>
 
 #include "draw/flame_page.h"
-#include "stats/flame_rows.h"
+#include "stats/flame.h"
 #include "table/stacks.h"
 #include "base/error.h"
 #include "base/nanoseconds.h"
+#include "table/feed.h"
 #include "event/names.h"
 
 #define MAX_COLUMNS 1024

@@ -120,7 +120,7 @@ static int read_stacks(struct weighted_stacks *p, const struct export_job *job,
 	if (w.nr_events)
 		pattern_free(&event);
 	if (rc == 0)
-		rc = flame_finish(&p->flame, err);
+		flame_finish(&p->flame);
 	if (rc == 0 && !p->flame.stacks[0])
 		rc = export_no_stacks(job, err);
 	set_unit(p, job, &w);

@@ -8,11 +8,13 @@
 #include "stats/callgraph.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "base/safe.h"
 #include "base/vec.h"
 #include "event/names.h"
@@ -50,7 +52,7 @@ void callgraph_free(struct callgraph *g)
 static struct cg_function *function(struct callgraph *g, const char *name, size_t len)
 {
 	const char *kept = intern_text(&g->names, name, len);
-	struct cg_function *f = kept ? map_get(&g->by_name, (uintptr_t)kept) : NULL, **slot;
+	struct cg_function *f = kept ? map_get(&g->by_name, (uintptr_t)kept) : NULL;
 
 	if (f)
 		return f;
@@ -60,15 +62,12 @@ static struct cg_function *function(struct callgraph *g, const char *name, size_
 		return NULL;
 	}
 	f->name = kept;
-	slot = vec_push(&g->functions);
-	if (!slot) {
-		map_remove(&g->by_name, (uintptr_t)kept);
-		g->full = true;
-		return NULL;
-	}
-	f->index = (uint32_t)g->functions.n - 1;
-	*slot = f;
-	return f;
+	f->index = (uint32_t)g->functions.n;
+	if (vec_add(&g->functions, &f))
+		return f;
+	map_remove(&g->by_name, (uintptr_t)kept);
+	g->full = true;
+	return NULL;
 }
 
 static struct cg_arc *arc(struct callgraph *g, struct cg_function *from, struct cg_function *to)
@@ -249,42 +248,17 @@ static int by_order(const void *a, const void *b, void *order)
 	return strcmp(x->name, y->name);
 }
 
-static bool arc_before(const struct cg_arc *a, const struct cg_arc *b)
+static int compare_arcs(const void *x, const void *y)
 {
+	const struct cg_arc *a = x, *b = y;
+
 	if (a->total != b->total)
-		return a->total > b->total;
+		return a->total > b->total ? -1 : 1;
 	if (a->calls != b->calls)
-		return a->calls > b->calls;
+		return a->calls > b->calls ? -1 : 1;
 	if (a->to != b->to)
-		return strcmp(a->to->name, b->to->name) < 0;
-	return strcmp(a->from->name, b->from->name) < 0;
-}
-
-/* A merge sort of a list; `link` is the offset of the arcs' next pointer. */
-static struct cg_arc *sort_arcs(struct cg_arc *list, size_t link)
-{
-#define NEXT(a) (*(struct cg_arc **)(void *)((char *)(a) + link))
-	struct cg_arc *half = list, *end = list, *head = NULL, **tail = &head, *right;
-
-	if (!list || !NEXT(list))
-		return list;
-	while (NEXT(end) && NEXT(NEXT(end))) {
-		half = NEXT(half);
-		end = NEXT(NEXT(end));
-	}
-	right = sort_arcs(NEXT(half), link);
-	NEXT(half) = NULL;
-	list = sort_arcs(list, link);
-	while (list && right) {
-		struct cg_arc **from = arc_before(right, list) ? &right : &list;
-
-		*tail = *from;
-		*from = NEXT(*from);
-		tail = &NEXT(*tail);
-	}
-	*tail = list ? list : right;
-	return head;
-#undef NEXT
+		return strcmp(a->to->name, b->to->name);
+	return strcmp(a->from->name, b->from->name);
 }
 
 void callgraph_sort(struct callgraph *g, enum cg_order order)
@@ -296,8 +270,10 @@ void callgraph_sort(struct callgraph *g, enum cg_order order)
 		struct cg_function *f = g->functions.at[i];
 
 		f->index = (uint32_t)i;
-		f->callees = sort_arcs(f->callees, offsetof(struct cg_arc, next_callee));
-		f->callers = sort_arcs(f->callers, offsetof(struct cg_arc, next_caller));
+		f->callees =
+			order_list(f->callees, offsetof(struct cg_arc, next_callee), compare_arcs);
+		f->callers =
+			order_list(f->callers, offsetof(struct cg_arc, next_caller), compare_arcs);
 	}
 }
 
@@ -306,7 +282,7 @@ const struct cg_arc *callgraph_longest(const struct cg_function *f)
 	const struct cg_arc *best = f->callees;
 
 	for (const struct cg_arc *a = best; a; a = a->next_callee)
-		if (arc_before(a, best))
+		if (compare_arcs(a, best) < 0)
 			best = a;
 	return best;
 }

@@ -21,6 +21,7 @@
 #include "base/buf.h"
 #include "base/intern.h"
 #include "base/map.h"
+#include "base/vec.h"
 
 struct cg_arc {
 	struct cg_function *from, *to;
@@ -41,10 +42,7 @@ struct cg_function {
 };
 
 struct callgraph {
-	struct {
-		struct cg_function **at;
-		size_t n, cap;
-	} functions;
+	vec_of(struct cg_function *) functions;
 	bool timed;    /* from calls: there are durations */
 	bool sampled;  /* from stacks: times are weights */
 	bool has_off;  /* sched events tell when tasks were scheduled out */

@@ -434,12 +434,10 @@ static bool init_task(struct calltree *ct, struct tree_task *t, const struct cal
 		      uint32_t cpu)
 {
 	const char *comm = c->comm ? c->comm : "";
-	struct tree_task **slot = vec_push(&ct->tasks);
 
 	comm = intern_text(&ct->names, comm, strlen(comm));
-	if (!slot)
+	if (!vec_add(&ct->tasks, &t))
 		return false;
-	*slot = t;
 	t->known = true;
 	t->pid = c->pid;
 	t->comm = comm ? comm : "";

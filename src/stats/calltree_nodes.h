@@ -13,6 +13,7 @@
 #ifndef STATS_CALLTREE_NODES_H
 #define STATS_CALLTREE_NODES_H
 
+#include "base/vec.h"
 #include "table/calls.h"
 #include "stats/calltree.h"
 #include "table/analysis.h"
@@ -83,17 +84,14 @@ struct calltree {
 	const struct calltree_options *opt;
 	struct calltree_result *result;
 	struct event_printer printer;
-	struct intern names; /* of tasks; they are used by several passes */
-	struct slots by_key; /* struct tree_task */
-	struct {
-		struct tree_task **at;
-		size_t n, cap;
-	} tasks;			/* in order of their first calls */
-	size_t first;			/* the current task; those before it are done */
-	size_t cut;			/* this task and those after it wait for another pass */
-	size_t kept;			/* bytes of text of tasks that are not the first */
-	const struct tree_task *titled; /* by time: whose lines were written last */
-	bool any;			/* something has been written */
+	struct intern names;		  /* of tasks; they are used by several passes */
+	struct slots by_key;		  /* struct tree_task */
+	vec_of(struct tree_task *) tasks; /* in order of their first calls */
+	size_t first;			  /* the current task; those before it are done */
+	size_t cut;			  /* this task and those after it wait for another pass */
+	size_t kept;			  /* bytes of text of tasks that are not the first */
+	const struct tree_task *titled;	  /* by time: whose lines were written last */
+	bool any;			  /* something has been written */
 
 	struct call_node *nodes, *free; /* free ones are linked by next */
 	size_t used, max_nodes;		/* used: how many were allocated from the array */

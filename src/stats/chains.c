@@ -10,6 +10,7 @@
 #include "stats/chains.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/order.h"
 #include "event/names.h"
 #include "scan/lane.h"
 
@@ -54,7 +56,6 @@ struct chain {
 	struct chain *next;	/* another node of the tree */
 	uint64_t count;
 	size_t nr_callers;
-	size_t rank; /* while sorting: its old position */
 	int pid;
 	bool event;
 };
@@ -65,7 +66,6 @@ struct chain_tree {
 	struct map nodes, roots;
 	struct chain *all; /* but the roots */
 	struct chain *tops;
-	size_t nr_tops;
 	struct chain *root; /* the last one that was found */
 	uint64_t total;	    /* chains counted */
 	uint64_t dropped;
@@ -91,7 +91,6 @@ struct task_names {
 	struct arena arena;
 	struct map by_pid;
 	struct task_name *all;
-	size_t nr;
 	uint64_t notes;
 	bool settled;
 };
@@ -127,7 +126,6 @@ static struct task_name *add_task(struct task_names *n, int pid)
 	t->pid = pid;
 	t->next = n->all;
 	n->all = t;
-	n->nr++;
 	return t;
 }
 
@@ -156,32 +154,21 @@ static void names_note(struct task_names *n, int pid, const char *name, size_t l
 
 static int by_pid(const void *a, const void *b)
 {
-	const struct task_name *x = *(struct task_name *const *)a;
-	const struct task_name *y = *(struct task_name *const *)b;
+	const struct task_name *x = a, *y = b;
 
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
 /* To be called before names are looked up, each time when there may be new notes. */
-static bool names_settle(struct task_names *n)
+static void names_settle(struct task_names *n)
 {
-	struct task_name **sorted = calloc(n->nr + 1, sizeof(struct task_name *));
-	size_t i = 0;
-
-	if (!sorted)
-		return false;
-	for (struct task_name *t = n->all; t; t = t->next)
-		sorted[i++] = t;
-	if (n->nr > 1)
-		qsort(sorted, n->nr, sizeof(*sorted), by_pid);
+	n->all = order_list(n->all, offsetof(struct task_name, next), by_pid);
 	n->notes = 0;
-	for (i = 0; i < n->nr; i++) {
-		sorted[i]->first = n->notes;
-		n->notes += sorted[i]->notes;
+	for (struct task_name *t = n->all; t; t = t->next) {
+		t->first = n->notes;
+		n->notes += t->notes;
 	}
-	free(sorted);
 	n->settled = true;
-	return true;
 }
 
 /* The note of the task that a bisection of all notes meets, counted from the task's newest. */
@@ -279,7 +266,6 @@ static struct chain *add_caller(struct chain_tree *t, struct chain *callee, cons
 	if (!callee->func) {
 		c->top_next = t->tops;
 		t->tops = c;
-		t->nr_tops++;
 	}
 	return c;
 }
@@ -319,53 +305,17 @@ static void tree_count(struct chain_tree *t, int pid, const char *const *frames,
 
 static int by_count(const void *a, const void *b)
 {
-	const struct chain *x = *(struct chain *const *)a, *y = *(struct chain *const *)b;
+	const struct chain *x = a, *y = b;
 
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-static struct chain **link_of(struct chain *c, bool tops)
-{
-	return tops ? &c->top_next : &c->sibling;
-}
-
-/* Sorts a list with the help of an array of its size. */
-static void sort_list(struct chain **list, bool tops, struct chain **sorted)
-{
-	size_t n = 0;
-
-	for (struct chain *c = *list; c; c = *link_of(c, tops)) {
-		c->rank = n;
-		sorted[n++] = c;
-	}
-	if (n > 1)
-		qsort(sorted, n, sizeof(*sorted), by_count);
-	for (size_t i = 0; i < n; i++) {
-		*list = sorted[i];
-		list = link_of(sorted[i], tops);
-	}
-	*list = NULL;
+	return (x->count < y->count) - (x->count > y->count);
 }
 
 /* Sorts by count; of equals the newest first, unless they have been sorted before. */
-static bool tree_sort(struct chain_tree *t)
+static void tree_sort(struct chain_tree *t)
 {
-	size_t most = t->nr_tops;
-	struct chain **sorted;
-
-	for (const struct chain *c = t->all; c; c = c->next)
-		if (c->nr_callers > most)
-			most = c->nr_callers;
-	sorted = calloc(most + 1, sizeof(struct chain *));
-	if (!sorted)
-		return false;
-	sort_list(&t->tops, true, sorted);
+	t->tops = order_list(t->tops, offsetof(struct chain, top_next), by_count);
 	for (struct chain *c = t->all; c; c = c->next)
-		sort_list(&c->callers, false, sorted);
-	free(sorted);
-	return true;
+		c->callers = order_list(c->callers, offsetof(struct chain, sibling), by_count);
 }
 
 /* ---- the tree as text ---- */
@@ -934,8 +884,7 @@ uint64_t call_chains_dropped(const struct call_chains *c)
 
 void call_chains_print(struct call_chains *c, struct buf *out)
 {
-	if (names_settle(&c->names) && tree_sort(&c->tree))
-		tree_print(&c->tree, c->all_tasks ? NULL : &c->names, out);
-	else
-		out->full = true;
+	names_settle(&c->names);
+	tree_sort(&c->tree);
+	tree_print(&c->tree, c->all_tasks ? NULL : &c->names, out);
 }

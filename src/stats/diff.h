@@ -26,6 +26,7 @@
 #include "stats/why.h"
 #include "base/intern.h"
 #include "base/pattern.h"
+#include "base/vec.h"
 
 enum diff_which { DIFF_A, DIFF_B, DIFF_SIDES };
 
@@ -111,18 +112,18 @@ struct diff_case {
 	int64_t pid;
 	const char *comm; /* NULL: not known */
 	bool has_task; /* the case is about this task, which is not just the writer of an event */
-	struct {
-		struct diff_stretch *at;
-		size_t n, cap;
-	} stretches; /* from before it until after it, of all CPUs */
-	struct {
-		struct diff_ran *at;
-		size_t n, cap;
-	} ran;	   /* on its CPU, longest first */
-	bool more; /* some stretches are left out */
+	vec_of(struct diff_stretch) stretches; /* from before it until after it, of all CPUs */
+	vec_of(struct diff_ran) ran;	       /* on its CPU, longest first */
+	bool more;			       /* some stretches are left out */
 	/* Why a task waited for a CPU; owned; NULL: the case is something else. */
 	struct why *why;
 	char *text; /* the events around it, if the caller has set this; owned */
+};
+
+/* The columns of a row with its task and its CPU. */
+struct diff_whose {
+	struct diff *diff;
+	const struct column *pid, *comm, *cpu;
 };
 
 /* A distribution of which the worst cases are read. */
@@ -131,14 +132,11 @@ struct diff_focus {
 	const char *key;	/* interned; NULL: all */
 	bool usual;		/* a default: it is not shown if it has no values */
 	struct pattern pattern; /* what the key is, when it has wildcards */
-	struct diff *diff;
-	const struct column *by, *pid, *comm, *cpu;
+	const struct column *by;
+	struct diff_whose whose;
 	struct latency latency[DIFF_SIDES];
 	bool ready[DIFF_SIDES];
-	struct {
-		struct diff_case *at;
-		size_t n, cap;
-	} cases[DIFF_SIDES];
+	vec_of(struct diff_case) cases[DIFF_SIDES];
 };
 
 /* ---- one trace ---- */
@@ -154,10 +152,7 @@ struct diff_side {
 	struct latency latency[DIFF_DISTS];
 	bool has[DIFF_DISTS];
 	struct pairs *pairs; /* owned; NULL: none are asked for */
-	struct {
-		struct diff_amount **at;
-		size_t n, cap;
-	} amounts;
+	vec_of(struct diff_amount *) amounts;
 	struct map index; /* of these, by the hash of family and key */
 };
 
@@ -221,14 +216,9 @@ struct diff {
 	struct diff_family dists[DIFF_DISTS];
 	unsigned int nr_dists;
 	struct diff_side side[DIFF_SIDES];
-	struct {
-		struct diff_focus **at;
-		size_t n, cap;
-	} focus;
-	struct {
-		struct diff_measure *at;
-		size_t n, cap;
-	} measures; /* what changed most first; of each outcome, the unfollowed ones last */
+	vec_of(struct diff_focus *) focus;
+	vec_of(struct diff_measure)
+		measures; /* what changed most first; of each outcome, the unfollowed ones last */
 	size_t tested;
 	struct intern names;
 	struct hash_seed seed;

@@ -262,16 +262,15 @@ static bool can_coarsen(const struct fieldhist *h)
 static void add(struct fieldhist *h, struct hist_value *values, uint64_t count, uint64_t hash)
 {
 	const size_t size = sizeof(struct hist_entry) + h->nr * sizeof(*values);
-	struct hist_entry *e = calloc(1, size), **slot = e ? vec_push(&h->entries) : NULL;
+	struct hist_entry *e = calloc(1, size);
 
-	if (!slot) {
+	if (!e || !vec_add(&h->entries, &e)) {
 		h->rc = -ENOMEM;
 		fieldhist_free_values(h, values);
 		free(e);
 		return;
 	}
 	memcpy(e->values, values, h->nr * sizeof(*values));
-	*slot = e;
 	e->hash = hash;
 	e->count = count;
 	e->next = map_get(&h->run->by_hash, hash);

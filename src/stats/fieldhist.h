@@ -14,6 +14,7 @@
 #ifndef STATS_FIELDHIST_H
 #define STATS_FIELDHIST_H
 
+#include "base/vec.h"
 #include "stats/bars.h"
 #include "table/selector.h"
 
@@ -75,10 +76,7 @@ struct fieldhist {
 	unsigned int nr_by, nr;
 	enum hist_mode mode; /* never HIST_AUTO after fieldhist_finish() */
 	int64_t step;
-	struct {
-		struct hist_entry **at;
-		size_t n, cap;
-	} entries;
+	vec_of(struct hist_entry *) entries;
 	uint64_t total, rest; /* records counted, and of these those without memory */
 	uint64_t missing;     /* records that do not have one of the fields */
 	struct fieldhist_run *run;

@@ -10,10 +10,12 @@
 #include "stats/flame.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "table/table.h"
 
 #define MAX_NODES   (400u << 10)
@@ -316,61 +318,22 @@ struct flame_node *flame_next(const struct flame_node *n)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp((*(struct flame_node *const *)a)->name,
-		      (*(struct flame_node *const *)b)->name);
+	return strcmp(((const struct flame_node *)a)->name, ((const struct flame_node *)b)->name);
 }
 
 static int by_total(const void *a, const void *b)
 {
-	const struct flame_node *x = *(struct flame_node *const *)a,
-				*y = *(struct flame_node *const *)b;
+	const struct flame_node *x = a, *y = b;
 
 	if (x->total[0] != y->total[0])
 		return x->total[0] < y->total[0] ? 1 : -1;
 	return strcmp(x->name, y->name);
 }
 
-struct sorting {
-	int (*compare)(const void *a, const void *b);
-	struct flame_node **at;
-	size_t cap;
-};
-
-static bool sort_children(struct flame_node *parent, struct sorting *s)
+static void sort(struct flame *f, int (*compare)(const void *a, const void *b))
 {
-	struct flame_node **link = &parent->child;
-	size_t n = 0;
-
-	if (parent->nr_children > s->cap) {
-		struct flame_node **more =
-			reallocarray(s->at, parent->nr_children, sizeof(struct flame_node *));
-
-		if (!more)
-			return false;
-		s->at = more;
-		s->cap = parent->nr_children;
-	}
-	for (struct flame_node *c = parent->child; c; c = c->sibling)
-		s->at[n++] = c;
-	qsort(s->at, n, sizeof(struct flame_node *), s->compare);
-	for (size_t i = 0; i < n; i++) {
-		*link = s->at[i];
-		link = &s->at[i]->sibling;
-	}
-	*link = NULL;
-	return true;
-}
-
-static int sort(struct flame *f, int (*compare)(const void *a, const void *b),
-		struct spur_error *err)
-{
-	struct sorting s = {.compare = compare};
-	bool sorted = true;
-
-	for (struct flame_node *n = f->root; n && sorted; n = flame_next(n))
-		sorted = n->nr_children < 2 || sort_children(n, &s);
-	free(s.at);
-	return sorted ? 0 : error_set(err, -ENOMEM, "out of memory");
+	for (struct flame_node *n = f->root; n; n = flame_next(n))
+		n->child = order_list(n->child, offsetof(struct flame_node, sibling), compare);
 }
 
 static struct flame_node *innermost(struct flame_node *n)
@@ -391,18 +354,15 @@ static void compute_totals(struct flame *f)
 			n->parent->total[i] = u64_add(n->parent->total[i], n->total[i]);
 }
 
-int flame_finish(struct flame *f, struct spur_error *err)
+void flame_finish(struct flame *f)
 {
-	int rc = sort(f, by_name, err);
-
-	if (rc == 0)
-		compute_totals(f);
-	return rc;
+	sort(f, by_name);
+	compute_totals(f);
 }
 
-int flame_sort_by_total(struct flame *f, struct spur_error *err)
+void flame_sort_by_total(struct flame *f)
 {
-	return sort(f, by_total, err);
+	sort(f, by_total);
 }
 
 static bool has_self(const struct flame_node *n)

@@ -97,10 +97,10 @@ void flame_attach(struct flame *f, struct flame_node *parent, const char *name, 
 /* Gives everything a detached frame has and has called to another frame. */
 void flame_merge(struct flame *f, struct flame_node *detached, struct flame_node *to);
 
-/* Computes the totals and sorts children by name: before anything is shown. -ENOMEM. */
-int flame_finish(struct flame *f, struct spur_error *err);
-/* Afterwards: sorts children by their totals of the first side, the largest first. -ENOMEM. */
-int flame_sort_by_total(struct flame *f, struct spur_error *err);
+/* Computes the totals and sorts children by name: before anything is shown. */
+void flame_finish(struct flame *f);
+/* Afterwards: sorts children by their totals of the first side, the largest first. */
+void flame_sort_by_total(struct flame *f);
 
 /* The same stacks seen from their ends: callers are above those that they call. Not finished. */
 void flame_reverse(const struct flame *from, struct flame *to);
@@ -169,6 +169,10 @@ struct flame_wanted {
 	struct walk_options walk; /* range of time, CPUs, stop */
 };
 
+/* Whether a row is one of those that are wanted, by its task and place, and by its time. */
+bool flame_wants(const struct flame_wanted *w, int64_t cpu, int64_t pid, const char *comm,
+		 const char *buffer);
+bool flame_wants_time(const struct flame_wanted *w, uint64_t ts);
 /* Whether an event is one of those that are wanted. */
 bool flame_wants_event(const struct flame_wanted *w, const char *system, const char *event);
 

@@ -8,7 +8,7 @@
  * after its row. Both are joined by the time of the event, with a few that wait: a row comes at the
  * latest with the next event of its CPU.
  */
-#include "stats/flame_rows.h"
+#include "stats/flame.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/suggest.h"
+#include "table/feed.h"
 #include "table/analysis.h"
 #include "table/calls.h"
 #include "table/sched/events.h"
@@ -94,6 +95,15 @@ static struct flame_node *flame_base(struct flame *f, const struct flame_wanted 
  * record shows on a CPU meanwhile.
  */
 
+/* How long a task was off the CPU, from the sched_switch at ts on. */
+struct off_cpu_row {
+	uint64_t ts;
+	int64_t dur;
+	int64_t pid;
+	int64_t cpu;
+	const char *buffer;
+};
+
 struct left_cpu {
 	uint64_t since;
 	uint32_t losses; /* that there had been by then */
@@ -109,15 +119,13 @@ struct off_cpu {
 	bool known; /* the fields have been looked up */
 };
 
-static void *off_cpu_begin(const struct table_source *src)
+static int off_cpu_begin(void *analysis, const struct table_source *src)
 {
-	struct off_cpu *o = calloc(1, sizeof(*o));
+	struct off_cpu *o = analysis;
 
-	if (o) {
-		o->src = src;
-		slots_init(&o->tasks, sizeof(struct left_cpu), TASK_BYTES);
-	}
-	return o;
+	o->src = src;
+	slots_init(&o->tasks, sizeof(struct left_cpu), TASK_BYTES);
+	return 0;
 }
 
 static void leaves(struct off_cpu *o, int64_t pid, const struct spur_record *r)
@@ -177,17 +185,9 @@ static void off_cpu_evidence(void *analysis, const struct walk_evidence *e)
 		w->waits = false;
 }
 
-/* A task that has not come back has no time yet. */
-static void off_cpu_end(void *analysis, uint64_t ts)
-{
-}
-
 static void off_cpu_free(void *analysis)
 {
-	struct off_cpu *o = analysis;
-
-	slots_free(&o->tasks);
-	free(o);
+	slots_free(&((struct off_cpu *)analysis)->tasks);
 }
 
 #define COLUMN(kind, member, about) ROW_COLUMN(off_cpu_row, kind, member, about)
@@ -201,7 +201,8 @@ static const struct column columns[] = {
 
 static const char *const events[] = {"sched:sched_switch", NULL};
 
-const struct table off_cpu_table = {
+/* A task that has not come back has no time yet, so nothing happens at the end. */
+static const struct table off_cpu_table = {
 	.name = "off_cpu",
 	.about = "times in which tasks were off the CPU",
 	.columns = columns,
@@ -210,11 +211,11 @@ const struct table off_cpu_table = {
 	.events = events,
 	.needs = events,
 	.starts_anywhere = true,
+	.analysis_size = sizeof(struct off_cpu),
 	.begin = off_cpu_begin,
 	.record = off_cpu_record,
 	.losing = off_cpu_losing,
 	.evidence = off_cpu_evidence,
-	.end = off_cpu_end,
 	.free = off_cpu_free,
 };
 
@@ -645,28 +646,30 @@ int flame_read(struct flame *f, unsigned int side, struct spur_trace *t,
 
 /* ---- words ---- */
 
+/* The index of a word; 0, which has none, if it is not there. */
+static unsigned int word_index(const char *const *words, size_t n, const char *name)
+{
+	while (--n && strcmp(words[n], name) != 0)
+		;
+	return (unsigned int)n;
+}
+
 bool flame_from_named(const char *name, enum flame_from *from)
 {
 	static const char *const words[] = {
 		[FLAME_SAMPLES] = "samples", [FLAME_STACKS] = "stacks", [FLAME_CALLS] = "calls"};
+	const unsigned int i = word_index(words, ARRAY_SIZE(words), name);
 
-	for (size_t i = FLAME_SAMPLES; i < ARRAY_SIZE(words); i++)
-		if (strcmp(words[i], name) == 0) {
-			*from = (enum flame_from)i;
-			return true;
-		}
-	return false;
+	*from = i ? (enum flame_from)i : *from;
+	return i;
 }
 
 bool flame_weight_named(const char *name, enum flame_weight *weight)
 {
 	static const char *const words[] = {
 		[FLAME_COUNT] = "count", [FLAME_TIME] = "time", [FLAME_ON_CPU] = "oncpu"};
+	const unsigned int i = word_index(words, ARRAY_SIZE(words), name);
 
-	for (size_t i = FLAME_COUNT; i < ARRAY_SIZE(words); i++)
-		if (strcmp(words[i], name) == 0) {
-			*weight = (enum flame_weight)i;
-			return true;
-		}
-	return false;
+	*weight = i ? (enum flame_weight)i : *weight;
+	return i;
 }

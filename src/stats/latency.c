@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/order.h"
 #include "base/suggest.h"
 #include "base/vec.h"
 #include "table/sched.h"
@@ -314,15 +315,13 @@ static uint64_t hash_keys(const struct latency *l, const void *row)
 
 static struct latency_group *new_group(struct latency *l)
 {
-	struct latency_group *g = calloc(1, sizeof(*g)), **slot = g ? vec_push(&l->groups) : NULL;
+	struct latency_group *g = calloc(1, sizeof(*g));
 
-	if (!slot) {
-		free(g);
-		l->rc = -ENOMEM;
-		return NULL;
-	}
-	*slot = g;
-	return g;
+	if (g && vec_add(&l->groups, &g))
+		return g;
+	free(g);
+	l->rc = -ENOMEM;
+	return NULL;
 }
 
 static struct latency_group *rest_of(struct latency *l)
@@ -616,8 +615,7 @@ int latency_finish(struct latency *l, enum latency_order order, struct spur_erro
 	for (size_t i = 0; i < l->groups.n; i++)
 		l->groups.at[i] = list[i].group;
 	free(list);
-	if (l->worst.n)
-		qsort(l->worst.at, l->worst.n, sizeof(*l->worst.at), by_value);
+	order_vec(&l->worst, by_value);
 	return 0;
 }
 

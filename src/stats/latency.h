@@ -17,6 +17,7 @@
 #include "table/table.h"
 #include "base/buf.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "dat/dat.h"
 
 #define LATENCY_KEYS 4 /* columns to group by, at most */
@@ -87,15 +88,9 @@ struct latency {
 	const struct column *by[LATENCY_KEYS];
 	unsigned int nr_by;
 	struct latency_group all;
-	struct {
-		struct latency_group **at;
-		size_t n, cap;
-	} groups;
-	struct {
-		struct latency_worst *at; /* a heap, the least bad on top; sorted at the end */
-		size_t n, cap;
-	} worst;
-	uint64_t seen; /* rows of the kind, whether they count or not */
+	vec_of(struct latency_group *) groups;
+	vec_of(struct latency_worst) worst; /* a heap, the least bad on top; sorted at the end */
+	uint64_t seen;			    /* rows of the kind, whether they count or not */
 	uint64_t open_rows, unknown_rows;
 	struct latency_index *index;
 	size_t used; /* bytes of distributions */

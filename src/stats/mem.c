@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/order.h"
 #include "base/vec.h"
 #include "event/names.h"
 #include "scan/scan.h"
@@ -61,10 +62,7 @@ struct mem {
 	struct hash_seed seed;
 	struct map by_symbol, by_addr; /* sites: of a known function, of an unknown one */
 	struct map blocks;
-	struct {
-		struct site **at;
-		size_t n, cap;
-	} sites;
+	vec_of(struct site *) sites;
 	uint64_t seen, dropped;
 };
 
@@ -140,15 +138,13 @@ static struct site *find_site(struct mem *m, uint64_t addr)
 	const struct symbol *function = symbols_find(m->events->symbols, addr);
 	struct map *map = function ? &m->by_symbol : &m->by_addr;
 	uint64_t key = hash_add(&m->seed, 0, function ? (uintptr_t)function : addr);
-	struct site *s = map_get(map, key), **slot;
+	struct site *s = map_get(map, key);
 
 	if (s)
 		return s;
 	s = add_to_map(m, map, key, sizeof(*s));
-	slot = s ? vec_push(&m->sites) : NULL;
-	if (!slot)
+	if (!s || !vec_add(&m->sites, &s))
 		return NULL;
-	*slot = s;
 	s->function = function;
 	s->addr = addr;
 	s->number = (uint32_t)m->sites.n;
@@ -300,8 +296,7 @@ static void put_site(struct buf *out, const struct site *s)
 
 void mem_print(const struct mem *m, struct buf *out)
 {
-	if (m->sites.n)
-		qsort(m->sites.at, m->sites.n, sizeof(*m->sites.at), most_wasteful_first);
+	order_vec(&m->sites, most_wasteful_first);
 	buf_puts(out,
 		 "                Function            \tWaste\tAlloc\treq\t\tTotAlloc     TotReq"
 		 "\t\tMaxAlloc     MaxReq\tMaxWaste\n"

@@ -33,11 +33,9 @@ static void take_rename(void *arg, struct event *e, const struct spur_record *re
 	int64_t pid;
 	size_t len;
 	const char *name = comm_given(r->events, e, rec, &pid, &len);
-	struct renaming *slot = name ? vec_push(&r->all) : NULL;
 
-	if (slot)
-		*slot = (struct renaming){pid, rec->ts, intern_text(&r->names, name, len)};
-	else if (name)
+	if (name && !vec_add(&r->all,
+			     &((struct renaming){pid, rec->ts, intern_text(&r->names, name, len)})))
 		r->rc = -ENOMEM;
 }
 

@@ -9,6 +9,7 @@
 #define STATS_RENAMES_H
 
 #include "base/intern.h"
+#include "base/vec.h"
 #include "table/feed.h"
 
 struct renaming;
@@ -16,11 +17,8 @@ struct renaming;
 struct renames {
 	const struct events *events;
 	struct intern names;
-	struct {
-		struct renaming *at; /* in order of time */
-		size_t n, cap;
-	} all;
-	int rc; /* -ENOMEM: some are missing */
+	vec_of(struct renaming) all; /* in order of time */
+	int rc;			     /* -ENOMEM: some are missing */
 };
 
 void renames_init(struct renames *r, const struct events *ev);

@@ -26,14 +26,9 @@ struct maker {
 /* An element by its key; a new one is added to the list. NULL when memory has run out. */
 #define ELEMENT(top, list, slots, key)                                                             \
 	({                                                                                         \
-		__typeof__((top)->list.at) slot_;                                                  \
 		__typeof__(*(top)->list.at) e_ = slots_find(&(top)->slots, key);                   \
-		if (!e_ && (e_ = slots_get(&(top)->slots, key)) != NULL) {                         \
-			slot_ = vec_push(&(top)->list);                                            \
-			if (slot_)                                                                 \
-				*slot_ = e_;                                                       \
-			(top)->full |= !slot_;                                                     \
-		}                                                                                  \
+		if (!e_ && (e_ = slots_get(&(top)->slots, key)) != NULL)                           \
+			(top)->full |= !vec_add(&(top)->list, &e_);                                \
 		(top)->full |= !e_;                                                                \
 		e_;                                                                                \
 	})
@@ -239,8 +234,13 @@ static void take_block(void *arg, const void *row)
 	}
 }
 
-static void add_irq(struct top_irq *i, int64_t dur)
+/* Adds an interrupt or a softirq that ran on a CPU. */
+static void add_irq(struct top_cpu *c, struct top_irq *i, bool soft, int64_t dur)
 {
+	if (c) {
+		++*(soft ? &c->softirqs : &c->irqs);
+		add(soft ? &c->softirq_time : &c->irq_time, dur);
+	}
 	if (!i)
 		return;
 	i->count++;
@@ -253,31 +253,19 @@ static void add_irq(struct top_irq *i, int64_t dur)
 static void take_irq(void *arg, const void *row)
 {
 	const struct irq_row *q = row;
-	struct top_cpu *c;
 
-	if (!asked(arg, q->cpu))
-		return;
-	c = cpu(arg, q->cpu);
-	add_irq(irq(arg, false, q->irq, q->name), whole(q->dur, q->open));
-	if (c) {
-		c->irqs++;
-		add(&c->irq_time, whole(q->dur, q->open));
-	}
+	if (asked(arg, q->cpu))
+		add_irq(cpu(arg, q->cpu), irq(arg, false, q->irq, q->name), false,
+			whole(q->dur, q->open));
 }
 
 static void take_softirq(void *arg, const void *row)
 {
 	const struct softirq_row *q = row;
-	struct top_cpu *c;
 
-	if (!asked(arg, q->cpu))
-		return;
-	c = cpu(arg, q->cpu);
-	add_irq(irq(arg, true, q->vec, q->name), whole(q->dur, q->open));
-	if (c) {
-		c->softirqs++;
-		add(&c->softirq_time, whole(q->dur, q->open));
-	}
+	if (asked(arg, q->cpu))
+		add_irq(cpu(arg, q->cpu), irq(arg, true, q->vec, q->name), true,
+			whole(q->dur, q->open));
 }
 
 /* ---- all of it ---- */

@@ -6,6 +6,7 @@
 #ifndef STATS_TOP_H
 #define STATS_TOP_H
 
+#include "base/vec.h"
 #include "table/analysis.h"
 #include "table/walk.h"
 
@@ -47,18 +48,9 @@ struct top_irq {
 };
 
 struct top {
-	struct {
-		struct top_task **at;
-		size_t n, cap;
-	} tasks;
-	struct {
-		struct top_cpu **at;
-		size_t n, cap;
-	} cpus;
-	struct {
-		struct top_irq **at;
-		size_t n, cap;
-	} irqs;
+	vec_of(struct top_task *) tasks;
+	vec_of(struct top_cpu *) cpus;
+	vec_of(struct top_irq *) irqs;
 	/* Which of the sums are from events that the trace describes. */
 	bool has_sched, has_wakeups, has_syscalls, has_irqs, has_block;
 	bool ticks;    /* the clock does not count nanoseconds: nor do times */

@@ -15,6 +15,7 @@
 #include "table/sched.h"
 #include "base/buf.h"
 #include "base/intern.h"
+#include "base/vec.h"
 
 #define WHY_LINKS 32	     /* of a chain; more are not followed */
 #define WHY_WORDS (1u << 20) /* bytes of the printed text */
@@ -165,18 +166,9 @@ struct why {
 	/* Of one that was runnable. */
 	int64_t by; /* who got the CPU when it was preempted, or left; ROW_NULL: not known */
 	const char *by_comm;
-	struct {
-		struct why_piece *at;
-		size_t n, cap;
-	} pieces;
-	struct {
-		struct why_share *at;
-		size_t n, cap;
-	} shares; /* their ns add up to the wait's; longest first */
-	struct {
-		struct why_interrupt *at;
-		size_t n, cap;
-	} interrupts;
+	vec_of(struct why_piece) pieces;
+	vec_of(struct why_share) shares; /* their ns add up to the wait's; longest first */
+	vec_of(struct why_interrupt) interrupts;
 
 	/* Of one that slept. */
 	struct why_call call;
@@ -184,16 +176,10 @@ struct why {
 	const char *lock; /* "mutex", …: it waited for one, at: */
 	uint64_t lock_addr;
 	const char *stack;
-	struct {
-		struct why_link *at;
-		size_t n, cap;
-	} links; /* back from the wakeup */
+	vec_of(struct why_link) links; /* back from the wakeup */
 	enum why_end end;
 
-	struct {
-		const char **at;
-		size_t n, cap;
-	} notes; /* what is not known, and why */
+	vec_of(const char *) notes; /* what is not known, and why */
 	struct intern texts;
 };
 

@@ -79,11 +79,8 @@ struct renaming {
 };
 
 struct renamed {
-	const char *before; /* its name before the first renaming */
-	struct {
-		struct renaming *at; /* by increasing time */
-		size_t n, cap;
-	} times;
+	const char *before;	       /* its name before the first renaming */
+	vec_of(struct renaming) times; /* by increasing time */
 	struct renamed *next;
 };
 

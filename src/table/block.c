@@ -8,6 +8,7 @@
  */
 #include "table/spans.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,15 +129,10 @@ static void hand_out(struct block *a, const struct request *q, int64_t dur, int6
 						     .buffer = a->src->buffer->data->name});
 }
 
-static int64_t span(uint64_t from, uint64_t to)
-{
-	return to > from ? (int64_t)(to - from) : 0;
-}
-
 static void leave_open(struct block *a, struct request *q, uint64_t ts)
 {
 	if (!q->waits)
-		hand_out(a, q, q->unclear ? ROW_NULL : span(q->ts, ts), ROW_NULL, ROW_OPEN_END);
+		hand_out(a, q, q->unclear ? ROW_NULL : ns_span(q->ts, ts), ROW_NULL, ROW_OPEN_END);
 	drop(a, q);
 }
 
@@ -225,7 +221,7 @@ static void issue(struct block *a, const struct kind *k, uint64_t dev, uint64_t 
 		return;
 	}
 	if (q)
-		q->queued = span(q->ts, r->ts);
+		q->queued = ns_span(q->ts, r->ts);
 	else
 		q = add(a, dev, sector, r->ts);
 	if (!q)
@@ -253,7 +249,7 @@ static void complete_unknown(struct block *a, const struct kind *k, uint64_t dev
 			     const struct spur_record *r, int64_t error)
 {
 	struct block_row row = {.ts = a->border,
-				.dur = span(a->border, r->ts),
+				.dur = ns_span(a->border, r->ts),
 				.queued = ROW_NULL,
 				.cpu = ROW_NULL,
 				.pid = ROW_NULL,
@@ -287,7 +283,7 @@ static void complete(struct block *a, const struct kind *k, uint64_t dev, uint64
 	} else if (q->unclear) {
 		leave_open(a, q, r->ts);
 	} else {
-		hand_out(a, q, span(q->ts, r->ts), error, ROW_WHOLE);
+		hand_out(a, q, ns_span(q->ts, r->ts), error, ROW_WHOLE);
 		drop(a, q);
 	}
 }
@@ -342,7 +338,6 @@ static void block_free(void *analysis)
 		drop(a, list_entry(a->order.next, struct request, order));
 	intern_free(&a->texts);
 	comm_times_free(a->comms);
-	free(a);
 }
 
 static void bind(struct kind *k, struct event *e)
@@ -359,12 +354,10 @@ static void bind(struct kind *k, struct event *e)
 			   .comm = event_field_find(e, "comm")};
 }
 
-static void *block_begin(const struct table_source *src)
+static int block_begin(void *analysis, const struct table_source *src)
 {
-	struct block *a = calloc(1, sizeof(*a));
+	struct block *a = analysis;
 
-	if (!a)
-		return NULL;
 	a->src = src;
 	a->events = src->trace->events;
 	a->seed = hash_seed_new();
@@ -380,11 +373,7 @@ static void *block_begin(const struct table_source *src)
 	}
 	a->border = buffer_start(src->buffer);
 	a->comms = src->nameless ? NULL : comm_times_new(src->trace, src->stop);
-	if (!a->comms && !src->nameless) {
-		block_free(a);
-		return NULL;
-	}
-	return a;
+	return a->comms || src->nameless ? 0 : -ENOMEM;
 }
 
 #define COLUMN(kind, member, about) ROW_COLUMN(block_row, kind, member, about)
@@ -423,6 +412,7 @@ const struct table block_table = {
 	.row_size = sizeof(struct block_row),
 	.events = events,
 	.needs = needs,
+	.analysis_size = sizeof(struct block),
 	.begin = block_begin,
 	.record = block_record,
 	.losing = block_losing,

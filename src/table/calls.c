@@ -112,13 +112,6 @@ const struct called_function *calls_function(struct calls *a, uint64_t addr)
 
 /* ---- rows ---- */
 
-int64_t calls_span(uint64_t from, uint64_t to)
-{
-	if (to <= from)
-		return 0;
-	return to - from > INT64_MAX ? INT64_MAX : (int64_t)(to - from);
-}
-
 void calls_hand_out(struct calls *a, const struct calling_task *t, struct call_row *row)
 {
 	row->pid = t->pid;
@@ -172,7 +165,7 @@ void calls_end_frame(struct calls *a, struct calling_task *t, struct frame_nest 
 		     const struct call_end *end)
 {
 	struct frame *f = nest_top(n), *caller = caller_of(n, n->n - 1);
-	const int64_t dur = end->dur != ROW_NULL ? end->dur : calls_span(f->ts, end->ts);
+	const int64_t dur = end->dur != ROW_NULL ? end->dur : ns_span(f->ts, end->ts);
 	const bool whole = f->born == t->doubts;
 	const bool scheduled = whole && a->switches && f->gaps == t->off_gaps;
 	const int64_t off = scheduled ? (int64_t)(t->off - f->off) : ROW_NULL;
@@ -210,7 +203,7 @@ void calls_leave_open(struct calls *a, struct calling_task *t, struct frame_nest
 			       .open = ROW_OPEN_END,
 			       .phase = CALL_ENDS};
 
-	row.dur = calls_span(f->ts, f->certain ? f->certain : ts);
+	row.dur = ns_span(f->ts, f->certain ? f->certain : ts);
 	describe(n, f, &row);
 	calls_hand_out(a, t, &row);
 	if (caller)
@@ -332,15 +325,12 @@ static void calls_free(void *analysis)
 	slots_free(&a->functions);
 	intern_free(&a->names);
 	comm_times_free(a->comms);
-	free(a);
 }
 
-static void *calls_begin(const struct table_source *src)
+static int calls_begin(void *analysis, const struct table_source *src)
 {
-	struct calls *a = calloc(1, sizeof(*a));
+	struct calls *a = analysis;
 
-	if (!a)
-		return NULL;
 	a->src = src;
 	a->events = src->trace->events;
 	a->next_id = ((int64_t)src->buffer->index << CALL_ID_BITS) + 1;
@@ -351,20 +341,13 @@ static void *calls_begin(const struct table_source *src)
 	a->start = buffer_start(src->buffer);
 	a->graph = graph_new(a);
 	a->probes = probes_new(a);
-	if (comm_times_for(src, &a->comms) < 0 || !a->graph || !a->probes) {
-		calls_free(a);
-		return NULL;
-	}
-	return a;
+	return a->graph && a->probes ? comm_times_for(src, &a->comms) : -ENOMEM;
 }
 
-static void *calls_begin_both(const struct table_source *src)
+static int calls_begin_both(void *analysis, const struct table_source *src)
 {
-	struct calls *a = calls_begin(src);
-
-	if (a)
-		a->both = true;
-	return a;
+	((struct calls *)analysis)->both = true;
+	return calls_begin(analysis, src);
 }
 
 #define COLUMN(kind, member, about) ROW_COLUMN(call_row, kind, member, about)
@@ -406,8 +389,9 @@ static const char *const needs[] = {"ftrace:funcgraph_exit", NULL};
 		.about = "function calls, from the function_graph tracer or pairs of probes",      \
 		.columns = columns, .nr_columns = ARRAY_SIZE(columns),                             \
 		.row_size = sizeof(struct call_row), .events = events, .needs = needs,             \
-		.wants = probes_want, .begin = (begin_with), .record = calls_record,               \
-		.losing = calls_losing, .end = calls_end, .free = calls_free,                      \
+		.wants = probes_want, .analysis_size = sizeof(struct calls),                       \
+		.begin = (begin_with), .record = calls_record, .losing = calls_losing,             \
+		.end = calls_end, .free = calls_free,                                              \
 	}
 
 const struct table calls_table = CALLS_TABLE(calls_begin);

@@ -110,9 +110,6 @@ static inline struct frame *nest_top(const struct frame_nest *n)
 	return n->n ? &n->at[n->n - 1] : NULL;
 }
 
-/* The duration, limited to INT64_MAX; 0 if it would be negative. */
-int64_t calls_span(uint64_t from, uint64_t to);
-
 /* Begins a call inside the open ones; NULL if it is not stored. */
 struct frame *calls_begin_frame(struct calls *a, struct calling_task *t, struct frame_nest *n,
 				const struct spur_record *r, uint64_t addr, const char *func,

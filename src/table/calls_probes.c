@@ -215,7 +215,7 @@ static void leave(struct calls *a, struct calling_task *t, const struct probed *
 		 */
 		const uint64_t border = a->lost_since ? a->lost_since : a->start;
 		struct call_row row = {.ts = border,
-				       .dur = calls_span(border, r->ts),
+				       .dur = ns_span(border, r->ts),
 				       .func = name_of(a, p, t->pid, key),
 				       .addr = (int64_t)key,
 				       .depth = ROW_NULL,

@@ -50,8 +50,7 @@ struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt)
 static void free_client(struct client *c, uint32_t buffers)
 {
 	for (uint32_t i = 0; c->by_buffer && i < buffers; i++)
-		if (c->by_buffer[i].analysis)
-			c->table->free(c->by_buffer[i].analysis);
+		table_free(c->table, c->by_buffer[i].analysis);
 	free(c->by_buffer);
 	free(c->analyses);
 	free(c);
@@ -114,27 +113,22 @@ static int want_events(struct feed *f, struct client *c)
 	struct events *ev = f->trace->events;
 
 	if (f->batch && c->table->records) {
-		struct client **slot = vec_push(&f->whole);
-
-		if (!slot)
+		if (!vec_add(&f->whole, &c))
 			return -ENOMEM;
-		*slot = c;
 		c->whole = true;
 		want_all(f);
 		return 0;
 	}
 	for (size_t i = 0; i < ev->nr; i++) {
-		struct subscription *slot;
 		size_t k = 0;
 
 		while (c->table->events[k] && !event_named(ev->list[i], c->table->events[k]))
 			k++;
 		if (!c->table->events[k] && !(c->table->wants && c->table->wants(ev->list[i])))
 			continue;
-		slot = vec_push(&f->subscribers[i].clients);
-		if (!slot)
+		if (!vec_add(&f->subscribers[i].clients,
+			     &((struct subscription){.client = c, .record = c->table->record})))
 			return -ENOMEM;
-		*slot = (struct subscription){.client = c, .record = c->table->record};
 		want_event(f, ev->list[i]);
 	}
 	return 0;
@@ -162,7 +156,7 @@ int feed_begin_client(struct client *c)
 						  .row = pass_row,
 						  .arg = w,
 						  .failed = f->stages ? &c->failed : &c->feed->rc};
-		w->analysis = c->analyses[i] = c->table->begin(&w->source);
+		w->analysis = c->analyses[i] = table_begin(c->table, &w->source);
 		if (!w->analysis)
 			return -ENOMEM;
 	}
@@ -177,13 +171,12 @@ static bool has_failed(const struct feed *f)
 void feed_add(struct feed *f, const struct table *t, void (*row)(void *arg, const void *row),
 	      void *arg)
 {
-	struct client *c, **slot;
+	struct client *c;
 
 	if (has_failed(f))
 		return;
 	c = calloc(1, sizeof(*c));
-	slot = c ? vec_push(&f->clients) : NULL;
-	if (!slot) {
+	if (!c || !vec_add(&f->clients, &c)) {
 		free(c);
 		f->rc = -ENOMEM;
 		return;
@@ -194,7 +187,6 @@ void feed_add(struct feed *f, const struct table *t, void (*row)(void *arg, cons
 			     .arg = arg,
 			     .since = f->since,
 			     .until = f->until};
-	*slot = c;
 	if (!t->starts_anywhere)
 		f->walk.opt.since = 0;
 	f->rc = want_events(f, c);
@@ -214,16 +206,13 @@ void feed_watch(struct feed *f, const char *pattern,
 {
 	for (size_t i = 0; !has_failed(f) && i < f->trace->events->nr; i++) {
 		struct event *e = f->trace->events->list[i];
-		struct watcher *slot;
 
 		if (!event_named(e, pattern))
 			continue;
-		slot = vec_push(&f->subscribers[i].watchers);
-		if (!slot) {
+		if (!vec_add(&f->subscribers[i].watchers, &((struct watcher){record, arg}))) {
 			f->rc = -ENOMEM;
 			return;
 		}
-		*slot = (struct watcher){record, arg};
 		want_event(f, e);
 	}
 }
@@ -424,13 +413,10 @@ static void report_evidence(void *feed, const struct walk_evidence *e)
 /* A lane ends with the last wanted record; its CPU is known up to the last record of any kind. */
 static bool note_cut(struct feed *f, const struct lane *l)
 {
-	struct cut *c = vec_push(&f->cuts);
+	const struct cut c = {.lane = l, .from = lane_end(l)};
 
-	if (!c)
-		return false;
-	*c = (struct cut){.lane = l, .from = lane_end(l)};
-	f->next_cut = c->from < f->next_cut ? c->from : f->next_cut;
-	return true;
+	f->next_cut = c.from < f->next_cut ? c.from : f->next_cut;
+	return vec_add(&f->cuts, &c);
 }
 
 /* The earliest cut that has not been reported, or NULL. */
@@ -550,9 +536,9 @@ void feed_end(struct feed *f)
 
 	f->ended = true;
 	report_cuts(f);
-	for (size_t i = 0; i < f->clients.n; i++)
-		for (uint32_t k = 0; k < f->trace->nr_buffers; k++)
-			f->clients.at[i]->table->end(f->clients.at[i]->by_buffer[k].analysis, last);
+	vec_each (c, &f->clients)
+		for (uint32_t k = 0; (*c)->table->end && k < f->trace->nr_buffers; k++)
+			(*c)->table->end((*c)->by_buffer[k].analysis, last);
 }
 
 /* Whether reading is over: there is no record, or it comes after all wanted rows. */

@@ -3,6 +3,7 @@
 #ifndef TABLE_FEED_PRIVATE_H
 #define TABLE_FEED_PRIVATE_H
 
+#include "base/vec.h"
 #include "table/feed.h"
 
 struct client;
@@ -45,14 +46,8 @@ struct subscription {
 
 /* The clients that want the records of an event. */
 struct subscribers {
-	struct {
-		struct subscription *at;
-		size_t n, cap;
-	} clients;
-	struct {
-		struct watcher *at;
-		size_t n, cap;
-	} watchers;
+	vec_of(struct subscription) clients;
+	vec_of(struct watcher) watchers;
 };
 
 /* Where the data of a CPU were cut off. */
@@ -79,16 +74,10 @@ struct feed {
 	struct spur_trace *trace;
 	struct walk walk;
 	uint64_t since, until; /* of rows; until 0: to the end */
-	struct {
-		struct client **at;
-		size_t n, cap;
-	} clients;
+	vec_of(struct client *) clients;
 	struct subscribers *subscribers; /* by the event's index */
 	/* Clients of all records, and a watcher, which get them in batches. */
-	struct {
-		struct client **at;
-		size_t n, cap;
-	} whole;
+	vec_of(struct client *) whole;
 	void (*watch)(void *arg, const struct table_record *all, uint32_t n);
 	void *watch_arg;
 	struct table_record *batch; /* records that have not been delivered yet; NULL: no batches */
@@ -96,10 +85,7 @@ struct feed {
 	struct stages *stages; /* its threads; NULL: there is only the caller's */
 	bool rows_apart;
 	/* CPUs whose data end where the recording was cut, and the first such time to come. */
-	struct {
-		struct cut *at;
-		size_t n, cap;
-	} cuts;
+	vec_of(struct cut) cuts;
 	uint64_t next_cut;
 	uint64_t last;	/* time of the last record */
 	bool some_done; /* clients */

@@ -9,6 +9,7 @@
  */
 #include "table/spans.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,10 +62,7 @@ struct irqs {
 	bool softirqs; /* which of the two tables this is */
 	const char *vectors[NR_VECTORS];
 	struct slots cpus;
-	struct {
-		struct cpu **at;
-		size_t n, cap;
-	} all;
+	vec_of(struct cpu *) all;
 };
 
 /* ---- names ---- */
@@ -153,14 +151,12 @@ static void leave_open(struct irqs *a, struct cpu *c, uint32_t n, uint64_t ts)
 
 static struct cpu *cpu_of(struct irqs *a, uint32_t cpu)
 {
-	struct cpu *c = slots_get(&a->cpus, cpu), **slot;
+	struct cpu *c = slots_get(&a->cpus, cpu);
 
 	if (!c || c->known)
 		return c;
-	slot = vec_push(&a->all);
-	if (!slot)
+	if (!vec_add(&a->all, &c))
 		return NULL;
-	*slot = c;
 	c->known = true;
 	c->cpu = cpu;
 	return c;
@@ -301,25 +297,19 @@ static void irqs_free(void *analysis)
 	comm_times_free(a->comms);
 	event_printer_done(&a->printer);
 	buf_free(&a->text);
-	free(a);
 }
 
-static struct irqs *begin(const struct table_source *src)
+static int begin(struct irqs *a, const struct table_source *src)
 {
 	const struct dat_buffer *b = src->buffer->data;
-	struct irqs *a = calloc(1, sizeof(*a));
 
-	if (!a)
-		return NULL;
 	a->src = src;
 	a->events = src->trace->events;
 	buf_init(&a->text, 4096);
 	intern_init(&a->texts, TEXTS_LIMIT);
 	slots_init(&a->cpus, sizeof(struct cpu), CPUS_LIMIT);
-	if (event_printer_init(&a->printer, a->events) < 0 || comm_times_for(src, &a->comms) < 0) {
-		irqs_free(a);
-		return NULL;
-	}
+	if (event_printer_init(&a->printer, a->events) < 0 || comm_times_for(src, &a->comms) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 0; !b->text && i < b->nr_cpus; i++) {
 		const uint64_t start = cpu_start(src->buffer, &b->cpus[i]);
 		struct cpu *c = start != UINT64_MAX ? cpu_of(a, b->cpus[i].cpu) : NULL;
@@ -329,7 +319,7 @@ static struct irqs *begin(const struct table_source *src)
 			c->border = start;
 		}
 	}
-	return a;
+	return 0;
 }
 
 static void bind(struct irqs *a, enum what what, const char *name, const char *number)
@@ -344,28 +334,24 @@ static void bind(struct irqs *a, enum what what, const char *name, const char *n
 				       .name = event_field_find(e, "name")};
 }
 
-static void *irqs_begin(const struct table_source *src)
+static int irqs_begin(void *analysis, const struct table_source *src)
 {
-	struct irqs *a = begin(src);
+	int rc = begin(analysis, src);
 
-	if (!a)
-		return NULL;
-	bind(a, ENTRY, "irq_handler_entry", "irq");
-	bind(a, EXIT, "irq_handler_exit", "irq");
-	return a;
+	bind(analysis, ENTRY, "irq_handler_entry", "irq");
+	bind(analysis, EXIT, "irq_handler_exit", "irq");
+	return rc;
 }
 
-static void *softirqs_begin(const struct table_source *src)
+static int softirqs_begin(void *analysis, const struct table_source *src)
 {
-	struct irqs *a = begin(src);
+	int rc = begin(analysis, src);
 
-	if (!a)
-		return NULL;
-	a->softirqs = true;
-	bind(a, ENTRY, "softirq_entry", "vec");
-	bind(a, EXIT, "softirq_exit", "vec");
-	bind(a, RAISE, "softirq_raise", "vec");
-	return a;
+	((struct irqs *)analysis)->softirqs = true;
+	bind(analysis, ENTRY, "softirq_entry", "vec");
+	bind(analysis, EXIT, "softirq_exit", "vec");
+	bind(analysis, RAISE, "softirq_raise", "vec");
+	return rc;
 }
 
 #define IRQ(kind, member, about)     ROW_COLUMN(irq_row, kind, member, about)
@@ -411,6 +397,7 @@ const struct table irqs_table = {
 	.events = irq_events,
 	.needs = irq_events,
 	.starts_anywhere = true,
+	.analysis_size = sizeof(struct irqs),
 	.begin = irqs_begin,
 	.record = irqs_record,
 	.lost = irqs_lost,
@@ -428,6 +415,7 @@ const struct table softirqs_table = {
 	.row_size = sizeof(struct softirq_row),
 	.events = softirq_events,
 	.needs = softirq_needs,
+	.analysis_size = sizeof(struct irqs),
 	.begin = softirqs_begin,
 	.record = irqs_record,
 	.lost = irqs_lost,

@@ -50,7 +50,6 @@ static void tasks_free(void *analysis)
 	sched_events_free(&a->events);
 	task_set_free(&a->tasks);
 	on_cpus_free(&a->on);
-	free(a);
 }
 
 /* Adds a stretch to the running time of its task. */
@@ -67,22 +66,16 @@ static void count_run(void *tasks, uint32_t cpu, const struct stretch *s, uint64
 	t->last = end > t->last ? end : t->last;
 }
 
-static void *tasks_begin(const struct table_source *src)
+static int tasks_begin(void *analysis, const struct table_source *src)
 {
-	struct tasks *a = calloc(1, sizeof(*a));
+	struct tasks *a = analysis;
 
-	if (!a)
-		return NULL;
 	a->src = src;
-	a->on = (struct on_cpus){.ends = count_run, .arg = a};
 	list_init(&a->living);
 	list_init(&a->exited);
 	task_set_init(&a->tasks, sizeof(struct task));
-	if (sched_events_init(&a->events, src) < 0 || on_cpus_init(&a->on, src) < 0) {
-		tasks_free(a);
-		return NULL;
-	}
-	return a;
+	return sched_events_init(&a->events, src) < 0 ? -ENOMEM
+						      : on_cpus_init(&a->on, src, count_run, a);
 }
 
 /* Fills in from the file what events do not say about a task. */
@@ -361,6 +354,7 @@ const struct table tasks_table = {
 	.nr_columns = ARRAY_SIZE(tasks_columns),
 	.row_size = sizeof(struct task_row),
 	.events = all_events,
+	.analysis_size = sizeof(struct tasks),
 	.begin = tasks_begin,
 	.record = tasks_record,
 	.records = tasks_records,
@@ -399,7 +393,6 @@ static void cpus_free(void *analysis)
 	sched_events_free(&a->events);
 	on_cpus_free(&a->on);
 	free(a->cpus);
-	free(a);
 }
 
 static void count_time(void *cpus, uint32_t cpu, const struct stretch *s, uint64_t end,
@@ -410,25 +403,16 @@ static void count_time(void *cpus, uint32_t cpu, const struct stretch *s, uint64
 	*(!s->known ? &c->unknown : s->pid ? &c->busy : &c->idle) += (int64_t)(end - s->since);
 }
 
-static void *cpus_begin(const struct table_source *src)
+static int cpus_begin(void *analysis, const struct table_source *src)
 {
-	struct cpus *a = calloc(1, sizeof(*a));
-	int rc;
+	struct cpus *a = analysis;
 
-	if (!a)
-		return NULL;
 	a->src = src;
 	a->nr_cpus = sched_nr_cpus(src->buffer);
 	a->cpus = calloc((size_t)a->nr_cpus + 1, sizeof(*a->cpus));
-	a->on = (struct on_cpus){.ends = count_time, .arg = a};
-	rc = sched_events_init(&a->events, src);
-	if (rc == 0)
-		rc = on_cpus_init(&a->on, src);
-	if (rc < 0 || !a->cpus) {
-		cpus_free(a);
-		return NULL;
-	}
-	return a;
+	return !a->cpus || sched_events_init(&a->events, src) < 0
+		       ? -ENOMEM
+		       : on_cpus_init(&a->on, src, count_time, a);
 }
 
 static void on_cpu_switch(struct cpus *a, struct cpu *c, const struct spur_record *r)
@@ -484,12 +468,9 @@ static void cpus_records(void *analysis, const struct table_record *all, uint32_
 static void cpus_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
 {
 	struct cpus *a = analysis;
-	struct cpu *c;
 
-	if (cpu >= a->nr_cpus)
-		return;
-	c = &a->cpus[cpu];
-	c->gaps++;
+	if (cpu < a->nr_cpus)
+		a->cpus[cpu].gaps++;
 }
 
 static void cpus_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
@@ -692,6 +673,7 @@ const struct table cpus_table = {
 	.nr_columns = ARRAY_SIZE(cpus_columns),
 	.row_size = sizeof(struct cpu_row),
 	.events = all_events,
+	.analysis_size = sizeof(struct cpus),
 	.begin = cpus_begin,
 	.record = cpus_record,
 	.records = cpus_records,
@@ -710,6 +692,7 @@ const struct table lost_table = {
 	.row_size = sizeof(struct lost_row),
 	.events = all_events,
 	.starts_anywhere = true,
+	.analysis_size = sizeof(struct cpus),
 	.begin = cpus_begin,
 	.record = lost_record,
 	.records = lost_records,
@@ -721,26 +704,19 @@ const struct table lost_table = {
 
 /* ---- the file ---- */
 
-struct files {
-	const struct table_source *src;
-};
-
 struct sums {
 	uint64_t first, last;
 	int64_t events, lost;
 };
 
-static void *files_begin(const struct table_source *src)
-{
-	struct files *a = calloc(1, sizeof(*a));
+struct files {
+	const struct table_source *src;
+};
 
-	if (a)
-		a->src = src;
-	return a;
-}
-
-static void files_record(void *analysis, struct event *e, const struct spur_record *r)
+static int files_begin(void *analysis, const struct table_source *src)
 {
+	((struct files *)analysis)->src = src;
+	return 0;
 }
 
 static void count_in_file(struct sums *sums, const struct spur_record *r)
@@ -848,8 +824,7 @@ const struct table files_table = {
 	.nr_columns = ARRAY_SIZE(files_columns),
 	.row_size = sizeof(struct file_row),
 	.events = no_events,
+	.analysis_size = sizeof(struct files),
 	.begin = files_begin,
-	.record = files_record,
 	.end = files_end,
-	.free = free,
 };

@@ -22,15 +22,17 @@
 #define KEYS_LIMIT  (16u << 20) /* bytes of texts of different keys; further keys have no text */
 #define SPEC_LIMIT  (16u << 20)
 
+enum side { FROM, TO, SIDES };
+
 /* The role of an event type: either end, or both. */
 struct pair_event {
-	bool from, to;
-	struct field_ref from_refs[MAX_MATCH], to_refs[MAX_MATCH];
+	bool is[SIDES];
+	struct field_ref refs[SIDES][MAX_MATCH];
 };
 
 struct pairs {
 	struct table table;
-	struct event_selector from, to;
+	struct event_selector side[SIDES];
 	struct arena arena;
 	struct pair_event **events; /* by index; NULL: neither */
 	size_t nr_events;
@@ -44,8 +46,8 @@ struct pairs {
 /* ---- what is asked for ---- */
 
 struct match {
-	const char *name[2]; /* of `from`, of `to` */
-	size_t len[2];
+	const char *name[SIDES];
+	size_t len[SIDES];
 };
 
 /* "pid" or "next_pid=pid". */
@@ -85,46 +87,35 @@ static int split_matches(struct pairs *p, const char *text, struct match *all,
 	return 0;
 }
 
-static struct pair_event *event_of(struct pairs *p, const struct event *e)
-{
-	if (!p->events[e->index])
-		p->events[e->index] = arena_alloc(&p->arena, sizeof(**p->events));
-	return p->events[e->index];
-}
-
 /* The fields of one side's events. A number never equals a text. */
-static int bind(struct pairs *p, const struct event_selector *c, bool to, const struct match *m,
-		unsigned int k, struct spur_error *err)
+static int bind(struct pairs *p, enum side side, const struct match *m, unsigned int k,
+		struct spur_error *err)
 {
-	for (size_t i = 0; i < c->n; i++) {
-		struct pair_event *pe = event_of(p, c->at[i]);
-		struct field_ref *ref = pe ? (to ? pe->to_refs : pe->from_refs) + k : NULL;
-		int rc = pe ? field_ref_find(c->at[i], m->name[to], m->len[to], ref, err) : 0;
+	const struct event_selector *c = &p->side[side];
 
-		if (!pe)
-			return error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < c->n; i++) {
+		struct field_ref *ref = &p->events[c->at[i]->index]->refs[side][k];
+		int rc = field_ref_find(c->at[i], m->name[side], m->len[side], ref, err);
+
 		if (rc < 0)
 			return rc;
-		if (!to && i == 0)
+		if (side == FROM && i == 0)
 			p->is_text[k] = field_ref_is_text(ref);
 		if (p->is_text[k] != field_ref_is_text(ref))
 			return error_set(
 				err, -EINVAL,
 				"'%.*s' and '%.*s' cannot be matched: one is a number, the "
 				"other text",
-				(int)m->len[0], m->name[0], (int)m->len[1], m->name[1]);
+				(int)m->len[FROM], m->name[FROM], (int)m->len[TO], m->name[TO]);
 	}
 	return 0;
 }
 
-static bool all_cpus(const struct pairs *p, const struct event_selector *c, bool to, unsigned int k)
+static bool all_cpus(const struct pairs *p, enum side side, unsigned int k)
 {
-	for (size_t i = 0; i < c->n; i++) {
-		const struct pair_event *pe = p->events[c->at[i]->index];
-
-		if ((to ? pe->to_refs : pe->from_refs)[k].kind != REF_CPU)
+	for (size_t i = 0; i < p->side[side].n; i++)
+		if (p->events[p->side[side].at[i]->index]->refs[side][k].kind != REF_CPU)
 			return false;
-	}
 	return true;
 }
 
@@ -133,32 +124,26 @@ static int bind_all(struct pairs *p, const struct match *all, struct spur_error 
 	int rc = 0;
 
 	for (unsigned int k = 0; rc == 0 && k < p->nr_match; k++) {
-		rc = bind(p, &p->from, false, &all[k], k, err);
+		rc = bind(p, FROM, &all[k], k, err);
 		if (rc == 0)
-			rc = bind(p, &p->to, true, &all[k], k, err);
+			rc = bind(p, TO, &all[k], k, err);
 		/* If both sides have the same CPU, only losses of that CPU matter. */
 		if (rc == 0)
-			p->same_cpu |=
-				all_cpus(p, &p->from, false, k) && all_cpus(p, &p->to, true, k);
+			p->same_cpu |= all_cpus(p, FROM, k) && all_cpus(p, TO, k);
 	}
 	return rc;
 }
 
-static int mark(struct pairs *p, struct spur_error *err)
+static int mark(struct pairs *p, enum side side, struct spur_error *err)
 {
-	struct pair_event *pe = NULL;
+	for (size_t i = 0; i < p->side[side].n; i++) {
+		const uint32_t index = p->side[side].at[i]->index;
 
-	for (size_t i = 0; i < p->from.n; i++) {
-		pe = event_of(p, p->from.at[i]);
-		if (!pe)
+		if (!p->events[index])
+			p->events[index] = arena_alloc(&p->arena, sizeof(**p->events));
+		if (!p->events[index])
 			return error_set(err, -ENOMEM, "out of memory");
-		pe->from = true;
-	}
-	for (size_t i = 0; i < p->to.n; i++) {
-		pe = event_of(p, p->to.at[i]);
-		if (!pe)
-			return error_set(err, -ENOMEM, "out of memory");
-		pe->to = true;
+		p->events[index]->is[side] = true;
 	}
 	return 0;
 }
@@ -166,7 +151,8 @@ static int mark(struct pairs *p, struct spur_error *err)
 /* "system:name" of every event that is looked at. */
 static int list_events(struct pairs *p, const struct events *ev, struct spur_error *err)
 {
-	const char **list = arena_array(&p->arena, p->from.n + p->to.n + 1, sizeof(*list));
+	const char **list =
+		arena_array(&p->arena, p->side[FROM].n + p->side[TO].n + 1, sizeof(*list));
 	struct buf name;
 	size_t n = 0;
 
@@ -190,10 +176,10 @@ static int pairs_spec_read(struct pairs *p, struct events *ev, const struct pair
 			   struct spur_error *err)
 {
 	struct match all[MAX_MATCH] = {0};
-	int rc = selector_parse(&p->from, ev, opt->from, err);
+	int rc = selector_parse(&p->side[FROM], ev, opt->from, err);
 
 	if (rc == 0)
-		rc = selector_parse(&p->to, ev, opt->to ? opt->to : opt->from, err);
+		rc = selector_parse(&p->side[TO], ev, opt->to ? opt->to : opt->from, err);
 	if (rc == 0)
 		rc = split_matches(p, opt->match, all, err);
 	if (rc < 0)
@@ -203,7 +189,9 @@ static int pairs_spec_read(struct pairs *p, struct events *ev, const struct pair
 	p->events = arena_array(&p->arena, ev->nr + 1, sizeof(*p->events));
 	if (!p->events)
 		return error_set(err, -ENOMEM, "out of memory");
-	rc = mark(p, err);
+	rc = mark(p, FROM, err);
+	if (rc == 0)
+		rc = mark(p, TO, err);
 	if (rc == 0)
 		rc = bind_all(p, all, err);
 	return rc == 0 ? list_events(p, ev, err) : rc;
@@ -362,7 +350,7 @@ static void take_to(struct analysis *a, const struct pair_event *pe, const struc
 		.dur = ROW_NULL, .to_cpu = r->cpu, .pid = events_record_pid(a->events, r)};
 	struct wait *w;
 
-	if (!make_key(a, pe->to_refs, r))
+	if (!make_key(a, pe->refs[TO], r))
 		return;
 	w = find(a, hash_bytes(&a->seed, a->key.data, a->key.len));
 	if (!w)
@@ -379,7 +367,7 @@ static void take_from(struct analysis *a, const struct pair_event *pe, const str
 	struct wait *w;
 	uint64_t hash;
 
-	if (!make_key(a, pe->from_refs, r))
+	if (!make_key(a, pe->refs[FROM], r))
 		return;
 	hash = hash_bytes(&a->seed, a->key.data, a->key.len);
 	w = find(a, hash);
@@ -408,9 +396,9 @@ static void pairs_record(void *analysis, struct event *e, const struct spur_reco
 
 	if (!pe)
 		return;
-	if (pe->to && selector_matches(&a->pairs->to, e, r))
+	if (pe->is[TO] && selector_matches(&a->pairs->side[TO], e, r))
 		take_to(a, pe, r);
-	if (pe->from && selector_matches(&a->pairs->from, e, r))
+	if (pe->is[FROM] && selector_matches(&a->pairs->side[FROM], e, r))
 		take_from(a, pe, r);
 }
 
@@ -453,7 +441,7 @@ static void pairs_done(void *analysis)
 {
 	struct analysis *a = analysis;
 
-	while (a->waiting.next && !list_empty(&a->waiting))
+	while (!list_empty(&a->waiting))
 		forget(a, list_entry(a->waiting.next, struct wait, order));
 	map_free(&a->by_hash);
 	comm_times_free(a->comms);
@@ -461,7 +449,6 @@ static void pairs_done(void *analysis)
 	buf_free(&a->key);
 	buf_free(&a->text);
 	free(a->unsure);
-	free(a);
 }
 
 static uint32_t cpus_of(const struct trace_buffer *b)
@@ -474,12 +461,10 @@ static uint32_t cpus_of(const struct trace_buffer *b)
 	return nr;
 }
 
-static void *pairs_begin(const struct table_source *src)
+static int pairs_begin(void *analysis, const struct table_source *src)
 {
-	struct analysis *a = calloc(1, sizeof(*a));
+	struct analysis *a = analysis;
 
-	if (!a)
-		return NULL;
 	a->src = src;
 	/* The table is a member of struct pairs. */
 	a->pairs = list_entry(src->table, struct pairs, table);
@@ -492,10 +477,7 @@ static void *pairs_begin(const struct table_source *src)
 	a->nr_unsure = a->pairs->same_cpu ? cpus_of(src->buffer) : 1;
 	a->unsure = calloc(a->nr_unsure, sizeof(*a->unsure));
 	a->comms = comm_times_new(src->trace, src->stop);
-	if (a->unsure && a->comms)
-		return a;
-	pairs_done(a);
-	return NULL;
+	return a->unsure && a->comms ? 0 : -ENOMEM;
 }
 
 #define COLUMN(kind, member, about) ROW_COLUMN(pair_row, kind, member, about)
@@ -529,6 +511,7 @@ struct pairs *pairs_new(struct spur_trace *t, const struct pairs_options *opt,
 		.row_size = sizeof(struct pair_row),
 		/* If the last `from` counts, earlier ones do not matter. */
 		.starts_anywhere = !opt->first,
+		.analysis_size = sizeof(struct analysis),
 		.begin = pairs_begin,
 		.record = pairs_record,
 		.losing = pairs_losing,
@@ -548,8 +531,8 @@ void pairs_free(struct pairs *p)
 {
 	if (!p)
 		return;
-	selector_free(&p->from);
-	selector_free(&p->to);
+	selector_free(&p->side[FROM]);
+	selector_free(&p->side[TO]);
 	arena_free(&p->arena);
 	free(p);
 }

@@ -9,6 +9,7 @@
  */
 #include "table/stacks.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -327,10 +328,7 @@ struct stacks {
 	const struct event *kernel, *user;
 	struct slots cpus;
 	struct cpu *near[NEAR_CPUS];
-	struct {
-		struct cpu **at;
-		size_t n, cap;
-	} all;
+	vec_of(struct cpu *) all;
 };
 
 /* ---- rows ---- */
@@ -414,14 +412,12 @@ static inline void set_border(struct cpu *c, enum context from, uint64_t ts)
 
 static struct cpu *find_cpu(struct stacks *a, uint32_t cpu)
 {
-	struct cpu *c = slots_get(&a->cpus, cpu), **slot;
+	struct cpu *c = slots_get(&a->cpus, cpu);
 
 	if (!c || c->listed)
 		return c;
-	slot = vec_push(&a->all);
-	if (!slot)
+	if (!vec_add(&a->all, &c))
 		return NULL;
-	*slot = c;
 	c->listed = true;
 	c->cpu = cpu;
 	if (cpu < NEAR_CPUS)
@@ -597,16 +593,12 @@ static void stacks_free(void *analysis)
 	comm_times_free(a->comms);
 	vec_free(&a->all);
 	slots_free(&a->cpus);
-	free(a);
 }
 
-static struct stacks *begin(const struct table_source *src, bool samples)
+static int begin(struct stacks *a, const struct table_source *src, bool samples)
 {
 	const struct dat_buffer *b = src->buffer->data;
-	struct stacks *a = calloc(1, sizeof(*a));
 
-	if (!a)
-		return NULL;
 	a->src = src;
 	a->events = src->trace->events;
 	a->samples = samples;
@@ -615,10 +607,8 @@ static struct stacks *begin(const struct table_source *src, bool samples)
 	slots_init(&a->cpus, sizeof(struct cpu), CPUS_LIMIT);
 	a->folder = folder_new(a->events, samples ? "_[k]" : "");
 	a->comms = src->nameless ? NULL : comm_times_new(src->trace, src->stop);
-	if (!a->folder || (!a->comms && !src->nameless)) {
-		stacks_free(a);
-		return NULL;
-	}
+	if (!a->folder || (!a->comms && !src->nameless))
+		return -ENOMEM;
 	for (uint32_t i = 0; !b->text && i < b->nr_cpus; i++) {
 		const uint64_t start = cpu_start(src->buffer, &b->cpus[i]);
 		struct cpu *c = start != UINT64_MAX ? cpu_of(a, b->cpus[i].cpu) : NULL;
@@ -626,17 +616,17 @@ static struct stacks *begin(const struct table_source *src, bool samples)
 		if (c && src->since <= start)
 			set_border(c, TASK, start);
 	}
-	return a;
+	return 0;
 }
 
-static void *stacks_begin(const struct table_source *src)
+static int stacks_begin(void *analysis, const struct table_source *src)
 {
-	return begin(src, false);
+	return begin(analysis, src, false);
 }
 
-static void *samples_begin(const struct table_source *src)
+static int samples_begin(void *analysis, const struct table_source *src)
 {
-	return begin(src, true);
+	return begin(analysis, src, true);
 }
 
 #define STACK(kind, member, about)  ROW_COLUMN(stack_row, kind, member, about)
@@ -680,6 +670,7 @@ const struct table stacks_table = {
 	.events = events,
 	.needs = needs,
 	.starts_anywhere = true,
+	.analysis_size = sizeof(struct stacks),
 	.begin = stacks_begin,
 	.record = stacks_record,
 	.records = stacks_records,
@@ -698,6 +689,7 @@ const struct table samples_table = {
 	.events = events,
 	.needs = needs,
 	.starts_anywhere = true,
+	.analysis_size = sizeof(struct stacks),
 	.begin = samples_begin,
 	.record = stacks_record,
 	.records = stacks_records,

@@ -48,10 +48,7 @@ struct told {
 struct batch {
 	struct table_record *records; /* MOST_RECORDS */
 	uint32_t nr_records;
-	struct {
-		struct told *at;
-		size_t n, cap;
-	} notices;
+	vec_of(struct told) notices;
 	unsigned char *bytes; /* of the records */
 	size_t used;
 	struct row_queue *rows; /* by client */
@@ -153,11 +150,7 @@ void stages_record(struct stages *s, struct event *e, const struct spur_record *
 
 void stages_notify(struct stages *s, const struct notice *n)
 {
-	struct told *to = vec_push(&s->filling->notices);
-
-	if (to)
-		*to = (struct told){s->filling->nr_records, *n};
-	else
+	if (!vec_add(&s->filling->notices, &((struct told){s->filling->nr_records, *n})))
 		s->feed->rc = -ENOMEM;
 }
 

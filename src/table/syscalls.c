@@ -414,11 +414,6 @@ static void hand_out(struct syscalls *a, struct syscall_row *row)
 	a->src->row(a->src->arg, row);
 }
 
-static int64_t span(uint64_t from, uint64_t to)
-{
-	return to > from ? (int64_t)(to - from) : 0;
-}
-
 /* Ends a call; `row` has its return value if that is known. */
 static void close_call(struct syscalls *a, struct call *c, struct syscall_row *row)
 {
@@ -438,7 +433,7 @@ static void close_call(struct syscalls *a, struct call *c, struct syscall_row *r
 
 static void leave_open(struct syscalls *a, struct call *c, uint64_t ts)
 {
-	struct syscall_row row = {.dur = span(c->ts, ts), .ret = ROW_NULL, .open = ROW_OPEN_END};
+	struct syscall_row row = {.dur = ns_span(c->ts, ts), .ret = ROW_NULL, .open = ROW_OPEN_END};
 
 	/* A call that never returns has no duration. */
 	if (syscall_never_returns(c->name))
@@ -471,7 +466,7 @@ static void enter(struct syscalls *a, struct call *c, const struct syscall_kind 
 		  const struct spur_record *r, int64_t nr)
 {
 	const bool same = !list_empty(&c->open) && c->nr == nr && !(c->by & k->source) &&
-			  c->cpu == r->cpu && span(c->ts, r->ts) <= SAME_CALL;
+			  c->cpu == r->cpu && ns_span(c->ts, r->ts) <= SAME_CALL;
 	const char *name = syscall_name(a->kinds, k, nr);
 
 	if (same)
@@ -494,7 +489,7 @@ static void leave_unknown(struct syscalls *a, struct call *c, const struct sysca
 			  const struct spur_record *r, int64_t nr, int64_t ret)
 {
 	struct syscall_row row = {.ts = a->border,
-				  .dur = span(a->border, r->ts),
+				  .dur = ns_span(a->border, r->ts),
 				  .cpu = ROW_NULL,
 				  .pid = c->pid,
 				  .name = syscall_name(a->kinds, k, nr),
@@ -518,7 +513,7 @@ static bool is_exit_of(const struct syscalls *a, const struct call *c, const str
 	if (c->nr != nr && nr != -1)
 		return false;
 	return !losses_since(&a->losses, c->ts, c->losses) ||
-	       (c->cpu == r->cpu && span(c->ts, r->ts) < SHORT_STAY);
+	       (c->cpu == r->cpu && ns_span(c->ts, r->ts) < SHORT_STAY);
 }
 
 /* Whether this is the second of the two events of an exit. */
@@ -526,7 +521,7 @@ static bool is_second_exit(const struct call *c, const struct syscall_kind *k,
 			   const struct spur_record *r, int64_t nr)
 {
 	return c->left_by && !(c->left_by & k->source) && (c->left_nr == nr || nr == -1) &&
-	       span(c->left, r->ts) <= SAME_CALL;
+	       ns_span(c->left, r->ts) <= SAME_CALL;
 }
 
 static void leave(struct syscalls *a, struct call *c, const struct syscall_kind *k,
@@ -536,7 +531,7 @@ static void leave(struct syscalls *a, struct call *c, const struct syscall_kind 
 	const bool open = !list_empty(&c->open);
 
 	if (open && is_exit_of(a, c, r, nr)) {
-		struct syscall_row row = {.dur = span(c->ts, r->ts),
+		struct syscall_row row = {.dur = ns_span(c->ts, r->ts),
 					  .ret = ret,
 					  .error = syscall_error(a->kinds, ret)};
 
@@ -591,7 +586,7 @@ static void lose(struct syscalls *a, struct list *calls, uint32_t cpu, uint64_t 
 		struct call *c = list_entry(l, struct call, open);
 
 		next = l->next;
-		if (c->cpu == cpu || span(c->ts, ts) >= SHORT_STAY)
+		if (c->cpu == cpu || ns_span(c->ts, ts) >= SHORT_STAY)
 			leave_open(a, c, ts);
 	}
 }
@@ -651,28 +646,21 @@ static void syscalls_free(void *analysis)
 	slots_free(&a->tasks);
 	comm_times_free(a->comms);
 	syscall_kinds_free(a->kinds);
-	free(a);
 }
 
-static void *syscalls_begin(const struct table_source *src)
+static int syscalls_begin(void *analysis, const struct table_source *src)
 {
-	struct syscalls *a = calloc(1, sizeof(*a));
+	struct syscalls *a = analysis;
 
-	if (!a)
-		return NULL;
 	a->src = src;
 	a->events = src->trace->events;
 	list_init(&a->open);
 	list_init(&a->leaving);
 	slots_init(&a->tasks, sizeof(struct call), TASKS_LIMIT);
 	a->kinds = syscall_kinds_new(src->trace);
-	if (!a->kinds || comm_times_for(src, &a->comms) < 0) {
-		syscalls_free(a);
-		return NULL;
-	}
 	a->border = buffer_start(src->buffer);
 	a->borders = src->since <= a->border;
-	return a;
+	return a->kinds ? comm_times_for(src, &a->comms) : -ENOMEM;
 }
 
 #define COLUMN(kind, member, about) ROW_COLUMN(syscall_row, kind, member, about)
@@ -710,6 +698,7 @@ const struct table syscalls_table = {
 	.events = events,
 	.needs = events,
 	.starts_anywhere = true,
+	.analysis_size = sizeof(struct syscalls),
 	.begin = syscalls_begin,
 	.record = syscalls_record,
 	.losing = syscalls_losing,

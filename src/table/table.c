@@ -2,6 +2,7 @@
 /* The list of tables. */
 #include "table/table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "table/calls.h"
@@ -48,4 +49,21 @@ bool table_possible(const struct table *t, const struct spur_trace *trace)
 		if (t->wants(ev->list[i]))
 			return true;
 	return !t->needs;
+}
+
+void *table_begin(const struct table *t, const struct table_source *src)
+{
+	void *analysis = calloc(1, t->analysis_size);
+
+	if (analysis && t->begin(analysis, src) == 0)
+		return analysis;
+	table_free(t, analysis);
+	return NULL;
+}
+
+void table_free(const struct table *t, void *analysis)
+{
+	if (analysis && t->free)
+		t->free(analysis);
+	free(analysis);
 }

@@ -45,6 +45,14 @@ static inline uint64_t u64_add(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
+/* The time from one moment to another; 0 if it would be negative. */
+static inline int64_t ns_span(uint64_t from, uint64_t to)
+{
+	if (to <= from)
+		return 0;
+	return to - from > INT64_MAX ? INT64_MAX : (int64_t)(to - from);
+}
+
 /* The end of a row with this begin and duration; without a duration, its begin. */
 static inline uint64_t row_end_of(uint64_t ts, int64_t dur)
 {
@@ -129,9 +137,14 @@ struct table {
 	 */
 	bool starts_anywhere;
 
-	/* An analysis of one buffer; NULL without memory. */
-	void *(*begin)(const struct table_source *src);
-	/* Processes a record of one of the events, which has been made ready. */
+	/*
+	 * Begins an analysis of one buffer, in zeroed memory of this size. 0 or -ENOMEM; free() is
+	 * called in any case. It need not free the memory itself, and may be NULL.
+	 */
+	size_t analysis_size;
+	int (*begin)(void *analysis, const struct table_source *src);
+	void (*free)(void *analysis);
+	/* Processes a record of one of the events, which has been made ready; NULL: it has none. */
 	void (*record)(void *analysis, struct event *e, const struct spur_record *r);
 	/*
 	 * The same for several consecutive records, 0 < n <= TABLE_BATCH; for tables of all events.
@@ -161,15 +174,18 @@ struct table {
 	 * records that the table does not want are not read.
 	 */
 	void (*evidence)(void *analysis, const struct walk_evidence *e);
-	/* Returns the rows that are still open; there are no records after this time. */
+	/* After the last record: returns the rows that are still open. May be NULL. */
 	void (*end)(void *analysis, uint64_t ts);
-	void (*free)(void *analysis);
 	/*
 	 * Whether rows that begin at or before this time may still come, after all records of that
 	 * time. Reading ends early if no such rows are pending. NULL: they may come.
 	 */
 	bool (*pending)(const void *analysis, uint64_t ts);
 };
+
+/* Begins and frees an analysis; NULL without memory. */
+void *table_begin(const struct table *t, const struct table_source *src);
+void table_free(const struct table *t, void *analysis);
 
 /* The context of an analysis: given to begin(), valid until free(). */
 struct table_source {

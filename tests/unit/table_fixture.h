@@ -91,7 +91,7 @@ static inline void table_run(const struct table_case *c, struct table_rows *to)
 		fixture_add(ev, c->events[i].system, c->events[i].name, 100 + i,
 			    c->events[i].fields, c->events[i].print ? c->events[i].print : "\"\"");
 	events_seal(ev);
-	analysis = c->table->begin(&source);
+	analysis = table_begin(c->table, &source);
 	assert(analysis);
 	for (int i = 0; i < TABLE_STEPS && c->steps[i].event; i++) {
 		struct event *e = NULL;
@@ -107,7 +107,7 @@ static inline void table_run(const struct table_case *c, struct table_rows *to)
 		c->table->record(analysis, e, &r);
 	}
 	c->table->end(analysis, last);
-	c->table->free(analysis);
+	table_free(c->table, analysis);
 	assert(!failed);
 	buf_free(&b);
 	events_free(ev);

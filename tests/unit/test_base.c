@@ -18,6 +18,7 @@
 #include "base/map.h"
 #include "base/nanoseconds.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/strings.h"
 #include "base/vec.h"
 
@@ -514,6 +515,37 @@ static void test_error_status(void **state)
 		assert_int_equal(spur_error_status(cases[i].code), cases[i].status);
 }
 
+struct linked {
+	int key, place;
+	struct linked *next;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	return ((const struct linked *)a)->key - ((const struct linked *)b)->key;
+}
+
+/* Lists of all lengths up to some: sorted by key, and equal keys by their old places. */
+static void test_order_list(void **state)
+{
+	struct linked all[40];
+
+	for (int n = 0; n <= (int)ARRAY_SIZE(all); n++) {
+		struct linked *list = NULL;
+		int seen = 0;
+
+		for (int i = n; i-- > 0;) {
+			all[i] = (struct linked){(i * 7 + n) % 5, i, list};
+			list = &all[i];
+		}
+		list = order_list(list, offsetof(struct linked, next), by_key);
+		for (const struct linked *l = list; l; l = l->next, seen++)
+			assert_true(!l->next || l->key < l->next->key ||
+				    (l->key == l->next->key && l->place < l->next->place));
+		assert_int_equal(seen, n);
+	}
+}
+
 static void test_error_first_one_wins(void **state)
 {
 	struct spur_error err = {0};
@@ -563,6 +595,7 @@ int main(void)
 		cmocka_unit_test(test_odd_bytes_anywhere),
 		cmocka_unit_test(test_json_writer),
 		cmocka_unit_test(test_error_status),
+		cmocka_unit_test(test_order_list),
 		cmocka_unit_test(test_error_first_one_wins),
 		cmocka_unit_test(test_error_is_cut_not_overrun),
 	};

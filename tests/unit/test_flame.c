@@ -38,18 +38,11 @@ static uint64_t read_folded(struct flame *f, unsigned int side, const char *text
 	return r.bad;
 }
 
-static void finish(struct flame *f)
-{
-	struct spur_error err = {0};
-
-	assert_int_equal(flame_finish(f, &err), 0);
-}
-
 static void assert_folded(struct flame *f, bool both, const char *expected)
 {
 	struct buf out;
 
-	finish(f);
+	flame_finish(f);
 	buf_init(&out, TEXT_LIMIT);
 	flame_folded_put(f, both, &out);
 	assert_string_equal(buf_str(&out), expected);
@@ -130,7 +123,7 @@ static void test_reverse(void **state)
 	start(&f, 0);
 	start(&r, 0);
 	read_folded(&f, 0, "main;a;x 1\nmain;b;x 2\nmain 4\n", 100);
-	finish(&f);
+	flame_finish(&f);
 	flame_reverse(&f, &r);
 	assert_folded(&r, false, "main 4\nx;a;main 1\nx;b;main 2\n");
 	assert_int_equal(r.root->child->sibling->total[0], 3);
@@ -153,7 +146,7 @@ static void test_many_children(void **state)
 
 			flame_add(&f, 0, flame_child(&f, f.root, name, (size_t)len), 1);
 		}
-	finish(&f);
+	flame_finish(&f);
 	for (const struct flame_node *c = f.root->child; c; c = c->sibling, n++) {
 		assert_int_equal(c->total[0], 3);
 		assert_true(!c->sibling || strcmp(c->name, c->sibling->name) < 0);
@@ -174,7 +167,7 @@ static void test_limit(void **state)
 
 		flame_add(&f, 0, flame_stack(&f, f.root, stack, (size_t)len), 1);
 	}
-	finish(&f);
+	flame_finish(&f);
 	assert_true(f.nr <= 200);
 	assert_int_equal(f.root->total[0], 5000);
 	for (const struct flame_node *n = f.root; n; n = flame_next(n))
@@ -198,7 +191,7 @@ static void test_deep(void **state)
 	flame_add(&f, 0, flame_stack(&f, f.root, stack.data, stack.len), 1);
 	flame_add(&f, 0, flame_stack(&f, f.root, "f0;b;c", 6), 1);
 	flame_add(&f, 0, flame_stack(&f, f.root, stack.data, stack.len), 1);
-	finish(&f);
+	flame_finish(&f);
 	assert_int_equal(f.root->total[0], 4);
 	flame_folded_put(&f, false, &out);
 	assert_non_null(strstr(buf_str(&out), "f1022;f1023"));
@@ -262,7 +255,7 @@ static void test_attach_many(void **state)
 		}
 		flame_attach(&f, f.root, "a", 1, outer);
 	}
-	finish(&f);
+	flame_finish(&f);
 	assert_int_equal(f.root->child->total[0], 150);
 	assert_int_equal(f.root->child->nr_children, 60);
 	flame_free(&f);
@@ -308,7 +301,7 @@ static void test_svg(void **state)
 		start(&f, 0);
 		buf_init(&out, TEXT_LIMIT);
 		read_folded(&f, 0, pictures[i].in, 1000);
-		finish(&f);
+		flame_finish(&f);
 		flame_svg(&f, &look, &out);
 		assert_int_equal(count(buf_str(&out), "<g class=\"f\">"), pictures[i].frames);
 		assert_non_null(strstr(buf_str(&out), pictures[i].there));
@@ -329,7 +322,7 @@ static void test_diff(void **state)
 	buf_init(&out, TEXT_LIMIT);
 	read_folded(&f, 0, "same 5\nmore 1\nless 3\ngone 1\n", 1000);
 	read_folded(&f, 1, "same 10\nmore 8\nless 2\n", 1000);
-	finish(&f);
+	flame_finish(&f);
 	flame_svg(&f, &look, &out);
 	assert_non_null(strstr(buf_str(&out),
 			       "more (8 samples, 40.00%; before 1 sample, 10.00%; +30.00%)"));

@@ -96,14 +96,13 @@ static void begin(struct fixture *f, const struct pairs_options *opt)
 					  .row = put_row,
 					  .arg = f,
 					  .failed = &f->failed};
-	f->analysis = f->table->begin(&f->source);
+	f->analysis = table_begin(f->table, &f->source);
 	assert_non_null(f->analysis);
 }
 
 static void close_fixture(struct fixture *f)
 {
-	if (f->analysis)
-		f->table->free(f->analysis);
+	table_free(f->table, f->analysis);
 	pairs_free(f->pairs);
 	events_free(f->trace.events);
 	buf_free(&f->record);

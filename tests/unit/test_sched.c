@@ -116,13 +116,13 @@ static void open_fixture(struct fixture *f, const struct kernel *k, const struct
 					  .row = take_row,
 					  .arg = f,
 					  .failed = &f->failed};
-	f->analysis = table->begin(&f->source);
+	f->analysis = table_begin(table, &f->source);
 	assert_non_null(f->analysis);
 }
 
 static void close_fixture(struct fixture *f)
 {
-	f->table->free(f->analysis);
+	table_free(f->table, f->analysis);
 	events_free(f->trace.events);
 	buf_free(&f->rows);
 	buf_free(&f->record);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/vec.h"
 #include "event/names.h"
 
@@ -126,7 +127,7 @@ int diff_focus_add(struct diff *d, const struct diff_family *f, const char *key,
 		   struct spur_error *err)
 {
 	const char *name = key ? intern_text(&d->names, key, len) : NULL;
-	struct diff_focus *focus, **slot;
+	struct diff_focus *focus;
 	int rc;
 
 	if (!f->kind)
@@ -137,15 +138,13 @@ int diff_focus_add(struct diff *d, const struct diff_family *f, const char *key,
 	if (has_focus(d, f, name))
 		return 0;
 	focus = calloc(1, sizeof(*focus));
-	slot = focus ? vec_push(&d->focus) : NULL;
-	if (!slot) {
+	if (!focus || !vec_add(&d->focus, &focus)) {
 		free(focus);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
-	*slot = focus;
 	focus->family = f;
 	focus->key = name;
-	focus->diff = d;
+	focus->whose.diff = d;
 	if (!name || !diff_key_is_pattern(name))
 		return 0;
 	rc = pattern_glob(&focus->pattern, name, strlen(name), err);
@@ -541,8 +540,7 @@ int diff_finish(struct diff *d, struct spur_error *err)
 		judge(d, m);
 	if (!mark_unfollowed(d))
 		return error_set(err, -ENOMEM, "out of memory");
-	if (d->measures.n)
-		qsort(d->measures.at, d->measures.n, sizeof(*d->measures.at), by_change);
+	order_vec(&d->measures, by_change);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/order.h"
 #include "base/vec.h"
 #include "stats/renames.h"
 #include "table/analysis.h"
@@ -78,9 +79,9 @@ static int make_cases(struct around *a, struct diff_focus *f)
 			return -ENOMEM;
 		c->worst = &l->worst.at[i];
 		c->value = c->worst->value;
-		c->cpu = f->cpu ? row_number(f->cpu, row) : ROW_NULL;
-		c->pid = f->pid ? row_number(f->pid, row) : ROW_NULL;
-		c->comm = f->comm ? row_text(f->comm, row) : NULL;
+		c->cpu = f->whose.cpu ? row_number(f->whose.cpu, row) : ROW_NULL;
+		c->pid = f->whose.pid ? row_number(f->whose.pid, row) : ROW_NULL;
+		c->comm = f->whose.comm ? row_text(f->whose.comm, row) : NULL;
 		c->has_task = l->opt.kind != &latency_of_pairs;
 		set_span(l, c);
 		a->any = true;
@@ -95,7 +96,6 @@ static void add_ran(struct around *a, struct diff_case *c, const struct diff_str
 {
 	const uint64_t from = s->from > c->from ? s->from : c->from;
 	const uint64_t to = s->to < c->to ? s->to : c->to;
-	struct diff_ran *r;
 
 	if (s->cpu != c->cpu || from >= to)
 		return;
@@ -105,12 +105,8 @@ static void add_ran(struct around *a, struct diff_case *c, const struct diff_str
 			known->time += to - from;
 			return;
 		}
-	r = vec_push(&c->ran);
-	if (!r) {
+	if (!vec_add(&c->ran, &((struct diff_ran){s->name, s->pid, s->layer, to - from})))
 		a->rc = -ENOMEM;
-		return;
-	}
-	*r = (struct diff_ran){s->name, s->pid, s->layer, to - from};
 }
 
 /* A slice has the name that the task had when it got the CPU; here, when the case began. */
@@ -129,7 +125,6 @@ static void add_stretch(struct around *a, struct diff_case *c, struct diff_stret
 {
 	const uint64_t around = a->d->opt.around;
 	const uint64_t from = c->from > around ? c->from - around : 0;
-	struct diff_stretch *slot;
 
 	if (s.to < from || s.from > u64_add(c->to, around))
 		return;
@@ -141,10 +136,7 @@ static void add_stretch(struct around *a, struct diff_case *c, struct diff_stret
 		c->more = true;
 		return;
 	}
-	slot = vec_push(&c->stretches);
-	if (slot)
-		*slot = s;
-	else
+	if (!vec_add(&c->stretches, &s))
 		a->rc = -ENOMEM;
 }
 
@@ -269,8 +261,7 @@ static int diff_cases_read(struct diff *d, enum diff_which which, struct spur_er
 		rc = explain_all(&a, err);
 	vec_each (f, &d->focus)
 		vec_each (c, &(*f)->cases[which])
-			if (c->ran.n)
-				qsort(c->ran.at, c->ran.n, sizeof(*c->ran.at), by_time);
+			order_vec(&c->ran, by_time);
 	return rc;
 }
 
@@ -368,48 +359,29 @@ static bool same_key(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static struct diff_amount *find_amount(const struct diff *d, const struct diff_side *s,
-				       const struct diff_family *f, const char *key)
-{
-	uint64_t hash = diff_hash(d, f, key);
-	struct diff_amount *a;
-
-	for (; (a = map_get(&s->index, hash)) != NULL; hash++)
-		if (a->family == f && same_key(a->key, key))
-			return a;
-	return NULL;
-}
-
 /* NULL beyond the limit. */
 static struct diff_amount *amount(struct reader *r, unsigned int family, const char *key)
 {
 	const struct diff_family *f = &diff_amounts[family];
-	struct diff_amount *a = find_amount(r->d, r->s, f, key), **slot;
-	uint64_t hash;
+	uint64_t hash = diff_hash(r->d, f, key);
+	struct diff_amount *a;
 
-	if (a)
-		return a;
-	if (r->s->amounts.n >= MAX_AMOUNTS)
-		goto full;
-	a = calloc(1, sizeof(*a));
-	if (!a)
-		goto full;
-	a->family = f;
-	a->key = key ? intern_text(&r->d->names, key, strlen(key)) : NULL;
-	slot = !key || a->key ? vec_push(&r->s->amounts) : NULL;
-	if (!slot) {
-		free(a);
-		goto full;
+	for (; (a = map_get(&r->s->index, hash)) != NULL; hash++)
+		if (a->family == f && same_key(a->key, key))
+			return a;
+	a = r->s->amounts.n < MAX_AMOUNTS ? calloc(1, sizeof(*a)) : NULL;
+	if (a) {
+		a->family = f;
+		a->key = key ? intern_text(&r->d->names, key, strlen(key)) : NULL;
 	}
-	*slot = a;
-	for (hash = diff_hash(r->d, f, key); map_get(&r->s->index, hash);)
-		hash++;
+	if (!a || (key && !a->key) || !vec_add(&r->s->amounts, &a)) {
+		free(a);
+		r->s->full = true;
+		return NULL;
+	}
 	if (!map_set(&r->s->index, hash, a))
 		r->rc = -ENOMEM;
 	return a;
-full:
-	r->s->full = true;
-	return NULL;
 }
 
 static void count_once(const struct diff_side *s, struct diff_amount *a, uint64_t ts)
@@ -594,16 +566,10 @@ static uint32_t cpus_of(const struct spur_trace *t)
 
 /* ---- distributions ---- */
 
-/* The columns of a row with its task and its CPU. */
-struct whose {
-	struct diff *d;
-	const struct column *pid, *comm, *cpu;
-};
-
 static bool row_wanted(void *arg, const void *row)
 {
-	const struct whose *w = arg;
-	const struct diff_options *o = &w->d->opt;
+	const struct diff_whose *w = arg;
+	const struct diff_options *o = &w->diff->opt;
 
 	return !o->wanted || o->wanted(o->arg, w->cpu ? row_number(w->cpu, row) : ROW_NULL,
 				       w->pid ? row_number(w->pid, row) : ROW_NULL,
@@ -612,11 +578,10 @@ static bool row_wanted(void *arg, const void *row)
 
 static bool focus_wanted(void *arg, const void *row)
 {
-	const struct diff_focus *f = arg;
-	struct whose whose = {f->diff, f->pid, f->comm, f->cpu};
+	struct diff_focus *f = arg;
 	const char *name;
 
-	if (!row_wanted(&whose, row))
+	if (!row_wanted(&f->whose, row))
 		return false;
 	if (!f->key)
 		return true;
@@ -633,8 +598,21 @@ static const struct table *table_of(const struct diff_family *f, struct pairs *p
 					    : table_find(f->kind->table);
 }
 
-static int add_dist(struct reader *r, unsigned int i, const struct table *t, struct whose *whose,
-		    struct feed *feed, struct spur_error *err)
+static int add_latency(struct latency *l, const struct latency_options *opt,
+		       struct diff_whose *whose, struct feed *feed, struct spur_error *err)
+{
+	int rc = latency_init(l, opt, err);
+
+	whose->pid = latency_column(opt->kind, opt->table, "pid", 3);
+	whose->comm = latency_column(opt->kind, opt->table, "comm", 4);
+	whose->cpu = latency_column(opt->kind, opt->table, "cpu", 3);
+	if (rc == 0)
+		feed_add(feed, opt->table, latency_row, l);
+	return rc;
+}
+
+static int add_dist(struct reader *r, unsigned int i, const struct table *t,
+		    struct diff_whose *whose, struct feed *feed, struct spur_error *err)
 {
 	const struct diff_family *f = &r->d->dists[i];
 	const struct latency_options opt = {.kind = f->kind,
@@ -643,16 +621,10 @@ static int add_dist(struct reader *r, unsigned int i, const struct table *t, str
 					    .memory = DISTS_MEMORY,
 					    .wanted = row_wanted,
 					    .arg = whose};
-	int rc;
 
-	*whose = (struct whose){r->d, latency_column(f->kind, t, "pid", 3),
-				latency_column(f->kind, t, "comm", 4),
-				latency_column(f->kind, t, "cpu", 3)};
+	whose->diff = r->d;
 	r->s->has[i] = true;
-	rc = latency_init(&r->s->latency[i], &opt, err);
-	if (rc == 0)
-		feed_add(feed, t, latency_row, &r->s->latency[i]);
-	return rc;
+	return add_latency(&r->s->latency[i], &opt, whose, feed, err);
 }
 
 static int add_focus(struct reader *r, struct diff_focus *f, const struct table *t,
@@ -664,22 +636,15 @@ static int add_focus(struct reader *r, struct diff_focus *f, const struct table 
 					    .worst = r->d->opt.worst,
 					    .wanted = focus_wanted,
 					    .arg = f};
-	int rc;
 
-	f->pid = latency_column(opt.kind, t, "pid", 3);
-	f->comm = latency_column(opt.kind, t, "comm", 4);
-	f->cpu = latency_column(opt.kind, t, "cpu", 3);
 	f->by = f->family->by ? latency_column(opt.kind, t, f->family->by, strlen(f->family->by))
 			      : NULL;
 	f->ready[side] = true;
-	rc = latency_init(&f->latency[side], &opt, err);
-	if (rc == 0)
-		feed_add(feed, t, latency_row, &f->latency[side]);
-	return rc;
+	return add_latency(&f->latency[side], &opt, &f->whose, feed, err);
 }
 
-static int add_tables(struct reader *r, struct whose *whose, struct pairs *pairs, struct feed *feed,
-		      struct spur_error *err)
+static int add_tables(struct reader *r, struct diff_whose *whose, struct pairs *pairs,
+		      struct feed *feed, struct spur_error *err)
 {
 	static const struct feed_table sums[] = {{&slices_table, take_slice},
 						 {&states_table, take_state},
@@ -720,7 +685,7 @@ static int finish_dists(struct reader *r, struct spur_error *err)
 
 static int make_tables(struct reader *r, struct pairs *pairs, struct spur_error *err)
 {
-	struct whose whose[DIFF_DISTS];
+	struct diff_whose whose[DIFF_DISTS];
 	struct walk_options opt = r->d->opt.walk;
 	struct feed *feed;
 	int rc, done;

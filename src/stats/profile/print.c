@@ -7,10 +7,13 @@
  * stacks and a frame number. A branch that does not fork is printed as a list, so nesting is only
  * as deep as there are forks.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/nanoseconds.h"
+#include "base/order.h"
+#include "base/vec.h"
 #include "event/names.h"
 #include "stats/profile/store.h"
 #include "table/spans.h"
@@ -323,8 +326,7 @@ static int rank(const struct entry *e)
 
 static int compare_entries(const void *a, const void *b)
 {
-	const struct entry *x = *(const struct entry *const *)a;
-	const struct entry *y = *(const struct entry *const *)b;
+	const struct entry *x = a, *y = b;
 	int by = rank(x) - rank(y);
 
 	if (!by && x->watch->kind == WATCH_SWITCH)
@@ -360,26 +362,16 @@ static void put_entry(const struct entry *e, struct buf *out)
 	put_stacks(e, out);
 }
 
-static void put_entries(const struct profile_task *t, struct buf *out)
+static void put_entries(struct profile_task *t, struct buf *out)
 {
-	const struct entry **sorted = malloc((t->nr_entries + 1) * sizeof(*sorted));
-	size_t n = 0;
-
-	if (!sorted) {
-		t->scope->profile->dropped++;
-		return;
-	}
-	for (const struct entry *e = t->entries; e; e = e->next)
-		sorted[n++] = e;
-	qsort(sorted, n, sizeof(*sorted), compare_entries);
-	for (size_t i = 0; i < n && !buf_full(out); i++)
-		put_entry(sorted[i], out);
-	free(sorted);
+	t->entries = order_list(t->entries, offsetof(struct entry, next), compare_entries);
+	for (const struct entry *e = t->entries; e && !buf_full(out); e = e->next)
+		put_entry(e, out);
 }
 
 /* ---- tasks ---- */
 
-static void put_task(const struct profile_task *t, struct buf *out)
+static void put_task(struct profile_task *t, struct buf *out)
 {
 	size_t len;
 
@@ -393,7 +385,7 @@ static void put_task(const struct profile_task *t, struct buf *out)
 	put_entries(t, out);
 }
 
-static void put_group(const struct profile_task *t, struct buf *out)
+static void put_group(struct profile_task *t, struct buf *out)
 {
 	buf_printf(out, "\ngroup: %s\n", t->comm);
 	put_entries(t, out);
@@ -401,37 +393,25 @@ static void put_group(const struct profile_task *t, struct buf *out)
 
 static int compare_pids(const void *a, const void *b)
 {
-	const struct profile_task *x = *(const struct profile_task *const *)a;
-	const struct profile_task *y = *(const struct profile_task *const *)b;
+	const struct profile_task *x = a, *y = b;
 
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
 static int compare_names(const void *a, const void *b)
 {
-	const struct profile_task *x = *(const struct profile_task *const *)a;
-	const struct profile_task *y = *(const struct profile_task *const *)b;
-
-	return strcmp(x->comm, y->comm);
+	return strcmp(((const struct profile_task *)a)->comm,
+		      ((const struct profile_task *)b)->comm);
 }
 
-static void put_tasks(const struct profile_task *first, size_t n,
-		      int (*order)(const void *, const void *),
-		      void (*put)(const struct profile_task *, struct buf *), struct buf *out)
+static void put_tasks(struct profile_task *first,
+		      void (*put)(struct profile_task *t, struct buf *out), struct buf *out)
 {
-	const struct profile_task **sorted = malloc((n + 1) * sizeof(*sorted));
-	size_t k = 0;
-
-	for (const struct profile_task *t = first; sorted && t; t = t->next)
-		sorted[k++] = t;
-	if (sorted)
-		qsort(sorted, k, sizeof(*sorted), order);
-	for (size_t i = 0; i < k && !buf_full(out); i++)
-		put(sorted[i], out);
-	free(sorted);
+	for (struct profile_task *t = first; t && !buf_full(out); t = t->next)
+		put(t, out);
 }
 
-static void put_global(const struct profile_task *t, struct buf *out)
+static void put_global(struct profile_task *t, struct buf *out)
 {
 	if (!t || !t->entries)
 		return;
@@ -441,30 +421,9 @@ static void put_global(const struct profile_task *t, struct buf *out)
 
 static int compare_cpus(const void *a, const void *b)
 {
-	const struct cpu_state *x = *(const struct cpu_state *const *)a;
-	const struct cpu_state *y = *(const struct cpu_state *const *)b;
+	const struct cpu_state *x = a, *y = b;
 
 	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
-}
-
-static void put_cpus(const struct scope *s, struct buf *out)
-{
-	struct {
-		const struct cpu_state **at;
-		size_t n, cap;
-	} cpus = {0};
-
-	for (const struct cpu_state *c = s->cpus; c; c = c->next) {
-		const struct cpu_state **slot = c->task ? vec_push(&cpus) : NULL;
-
-		if (slot)
-			*slot = c;
-	}
-	if (cpus.n)
-		qsort(cpus.at, cpus.n, sizeof(*cpus.at), compare_cpus);
-	vec_each (c, &cpus)
-		put_global((*c)->task, out);
-	vec_free(&cpus);
 }
 
 /* ---- groups ---- */
@@ -497,24 +456,16 @@ static void group_task(struct profile_task *group, struct profile_task *t)
 	}
 }
 
+/* The tasks are sorted by pid: of equal maxima the one of the smallest pid is shown. */
 static void group_tasks(struct scope *s)
 {
-	struct profile_task **sorted = malloc((s->nr_tasks + 1) * sizeof(*sorted));
-	size_t n = 0;
-
-	for (struct profile_task *t = s->tasks; sorted && t; t = t->next)
-		sorted[n++] = t;
-	/* Of equal maxima the one of the smallest pid is shown. */
-	if (sorted)
-		qsort(sorted, n, sizeof(*sorted), compare_pids);
-	for (size_t i = 0; i < n; i++) {
-		struct profile_task *group =
-			sorted[i]->named ? task_group(s, sorted[i]->comm) : NULL;
+	for (struct profile_task *t = s->tasks; t; t = t->next) {
+		struct profile_task *group = t->named ? task_group(s, t->comm) : NULL;
 
 		if (group)
-			group_task(group, sorted[i]);
+			group_task(group, t);
 	}
-	free(sorted);
+	s->groups = order_list(s->groups, offsetof(struct profile_task, next), compare_names);
 }
 
 /* ---- everything ---- */
@@ -524,6 +475,8 @@ static void put_scope(struct scope *s, struct buf *out)
 	const struct profile *p = s->profile;
 	const struct trace_buffer *b = &s->binding->trace->buffers[s->buffer];
 
+	s->tasks = order_list(s->tasks, offsetof(struct profile_task, next), compare_pids);
+	s->cpus = order_list(s->cpus, offsetof(struct cpu_state, next), compare_cpus);
 	if (p->opt.by_comm)
 		group_tasks(s);
 	if (s->buffer == 0 && s->binding->name && p->nr_bindings > 1)
@@ -531,9 +484,10 @@ static void put_scope(struct scope *s, struct buf *out)
 	if (s->buffer > 0 && s->tasks)
 		buf_printf(out, "\ninstance: %s\n", b->data->name);
 	put_global(s->global, out);
-	put_cpus(s, out);
-	put_tasks(s->groups, s->nr_groups, compare_names, put_group, out);
-	put_tasks(s->tasks, s->nr_tasks, compare_pids, put_task, out);
+	for (const struct cpu_state *c = s->cpus; c; c = c->next)
+		put_global(c->task, out);
+	put_tasks(s->groups, put_group, out);
+	put_tasks(s->tasks, put_task, out);
 }
 
 void profile_print(struct profile *p, struct buf *out)

@@ -19,16 +19,33 @@ static void *drop(struct profile *p)
 	return NULL;
 }
 
+/* What everything in a map begins with: the next thing of equal hash. */
+struct keyed {
+	struct keyed *same;
+};
+
+/* Adds zeroed memory to a map; NULL beyond the limit. */
+static void *add_keyed(struct profile *p, struct map *m, uint64_t hash, size_t size)
+{
+	struct keyed *k = arena_alloc(&p->arena, size);
+
+	if (!k)
+		return drop(p);
+	k->same = map_get(m, hash);
+	return map_set(m, hash, k) ? k : drop(p);
+}
+
 /* ---- tasks ---- */
 
-static struct profile_task *new_task(struct scope *s, int pid)
+/* A task that stands for no task. */
+static struct profile_task *new_task(struct scope *s)
 {
 	struct profile_task *t = arena_alloc(&s->profile->arena, sizeof(*t));
 
 	if (!t)
 		return drop(s->profile);
 	t->scope = s;
-	t->pid = pid;
+	t->pid = -1;
 	return t;
 }
 
@@ -44,15 +61,13 @@ struct profile_task *task_find(struct scope *s, int pid)
 	for (t = map_get(&p->tasks, hash); t; t = t->same)
 		if (t->pid == pid && t->scope == s)
 			return s->last = t;
-	t = new_task(s, pid);
+	t = add_keyed(p, &p->tasks, hash, sizeof(*t));
 	if (!t)
 		return NULL;
-	t->same = map_get(&p->tasks, hash);
-	if (!map_set(&p->tasks, hash, t))
-		return drop(p);
+	t->scope = s;
+	t->pid = pid;
 	t->next = s->tasks;
 	s->tasks = t;
-	s->nr_tasks++;
 	return s->last = t;
 }
 
@@ -80,7 +95,7 @@ struct profile_task *task_of_all(struct scope *s)
 	static const char name[] = "Global Events";
 
 	if (!s->global) {
-		s->global = new_task(s, -1);
+		s->global = new_task(s);
 		if (s->global)
 			task_name(s->global, name, sizeof(name));
 	}
@@ -113,7 +128,7 @@ struct profile_task *task_of_cpu(struct scope *s, uint32_t cpu)
 	if (!c)
 		return NULL;
 	if (!c->task) {
-		c->task = new_task(s, -1);
+		c->task = new_task(s);
 		len = snprintf(name, sizeof(name), "Global CPU[%u] Events", cpu);
 		if (c->task)
 			task_name(c->task, name, (size_t)len);
@@ -126,21 +141,21 @@ struct profile_task *task_group(struct scope *s, const char *comm)
 	struct profile *p = s->profile;
 	uint64_t hash = hash_bytes(&p->seed, comm, strlen(comm));
 	struct profile_task *g;
+	char *name;
 
 	hash = hash_add(&p->seed, hash, (uintptr_t)s);
 	for (g = map_get(&p->groups, hash); g; g = g->same)
 		if (g->scope == s && strcmp(g->comm, comm) == 0)
 			return g;
-	g = new_task(s, -1);
+	name = arena_strdup(&p->arena, comm);
+	g = name ? add_keyed(p, &p->groups, hash, sizeof(*g)) : drop(p);
 	if (!g)
 		return NULL;
-	task_name(g, comm, strlen(comm));
-	g->same = map_get(&p->groups, hash);
-	if (!g->comm || !map_set(&p->groups, hash, g))
-		return drop(p);
+	g->scope = s;
+	g->pid = -1;
+	g->comm = name;
 	g->next = s->groups;
 	s->groups = g;
-	s->nr_groups++;
 	return g;
 }
 
@@ -165,17 +180,15 @@ struct entry *entry_find(struct profile_task *t, struct watch *w, uint64_t searc
 	for (e = map_get(&p->entries, hash); e; e = e->same)
 		if (e->task == t && e->watch == w && e->search == search && e->value == value)
 			return e;
-	e = arena_alloc(&p->arena, sizeof(*e));
+	e = add_keyed(p, &p->entries, hash, sizeof(*e));
 	if (!e)
-		return drop(p);
-	*e = (struct entry){.task = t, .watch = w, .search = search, .value = value};
-	e->same = map_get(&p->entries, hash);
-	if (!map_set(&p->entries, hash, e))
-		return drop(p);
+		return NULL;
+	e->task = t;
+	e->watch = w;
+	e->search = search;
+	e->value = value;
 	e->next = t->entries;
-	t->entries = e;
-	t->nr_entries++;
-	return e;
+	return t->entries = e;
 }
 
 void figures_add(struct figures *f, uint64_t duration, uint64_t ts)
@@ -218,14 +231,11 @@ const struct stack *stack_keep(struct profile *p, const uint8_t *data, size_t si
 	for (s = map_get(&p->stacks, hash); s; s = s->same)
 		if (s->size == size && memcmp(s->data, data, size) == 0)
 			return s;
-	s = arena_alloc(&p->arena, sizeof(*s) + size);
+	s = add_keyed(p, &p->stacks, hash, sizeof(*s) + size);
 	if (!s)
-		return drop(p);
+		return NULL;
 	s->size = (uint32_t)size;
 	memcpy(s->data, data, size);
-	s->same = map_get(&p->stacks, hash);
-	if (!map_set(&p->stacks, hash, s))
-		return drop(p);
 	return s;
 }
 
@@ -238,14 +248,11 @@ struct stack_use *stack_use_find(struct entry *e, const struct stack *stack)
 	for (u = map_get(&p->stack_uses, hash); u; u = u->same)
 		if (u->entry == e && u->stack == stack)
 			return u;
-	u = arena_alloc(&p->arena, sizeof(*u));
+	u = add_keyed(p, &p->stack_uses, hash, sizeof(*u));
 	if (!u)
-		return drop(p);
+		return NULL;
 	u->entry = e;
 	u->stack = stack;
-	u->same = map_get(&p->stack_uses, hash);
-	if (!map_set(&p->stack_uses, hash, u))
-		return drop(p);
 	u->next = e->stacks;
 	e->stacks = u;
 	e->nr_stacks++;
@@ -264,14 +271,13 @@ static struct start_key *key_find(struct profile_task *t, const struct watch *w,
 	for (k = map_get(&p->starts, hash); k; k = k->same)
 		if (k->task == t && k->watch == w && k->search == search)
 			return k;
-	if (!add)
-		return NULL;
-	k = arena_alloc(&p->arena, sizeof(*k));
+	k = add ? add_keyed(p, &p->starts, hash, sizeof(*k)) : NULL;
 	if (!k)
-		return drop(p);
-	*k = (struct start_key){.task = t, .watch = w, .search = search};
-	k->same = map_get(&p->starts, hash);
-	return map_set(&p->starts, hash, k) ? k : drop(p);
+		return NULL;
+	k->task = t;
+	k->watch = w;
+	k->search = search;
+	return k;
 }
 
 static struct start *new_start(struct profile *p)

@@ -121,7 +121,6 @@ struct profile_task {
 	char *comm;
 	size_t comm_room;
 	struct entry *entries;
-	size_t nr_entries;
 
 	/* What a stack that follows belongs to. */
 	struct profile_task *proxy;
@@ -147,9 +146,7 @@ struct scope {
 	struct binding *binding;
 	uint32_t buffer;
 	struct profile_task *tasks;
-	size_t nr_tasks;
 	struct profile_task *groups;
-	size_t nr_groups;
 	struct profile_task *last; /* found last */
 	struct profile_task *global;
 	struct cpu_state *cpus;

@@ -14,6 +14,7 @@
 #include "stats/renames.h"
 #include "stats/why/reader.h"
 #include "base/array.h"
+#include "base/order.h"
 #include "base/vec.h"
 
 #define FIRST_SPAN 2000000u /* ns */
@@ -142,7 +143,6 @@ static struct why_share *find_share(struct shares *s, enum why_share_of of,
 				      .pid = of == WHY_TASK ? row->pid : ROW_NULL,
 				      .prio = of == WHY_TASK ? row->prio : ROW_NULL,
 				      .comm = comm};
-	struct why_share *slot;
 
 	vec_each (known, &w->shares)
 		if (known->of == of && known->cpu == new.cpu && known->pid == new.pid &&
@@ -150,12 +150,10 @@ static struct why_share *find_share(struct shares *s, enum why_share_of of,
 			return known;
 	if (w->shares.n >= MAX_SHARES && of == WHY_TASK)
 		return find_share(s, WHY_OTHERS, row);
-	slot = vec_push(&w->shares);
-	if (slot)
-		*slot = new;
-	else
-		s->rc = -ENOMEM;
-	return slot;
+	if (vec_add(&w->shares, &new))
+		return &w->shares.at[w->shares.n - 1];
+	s->rc = -ENOMEM;
+	return NULL;
 }
 
 static void take_slice(void *arg, const void *row)
@@ -370,9 +368,9 @@ int why_cpus(const struct why_reader *r)
 		rc = add_unknown(&s);
 	if (rc == 0)
 		note_unknown(&s);
-	if (rc == 0 && w->shares.n)
-		qsort(w->shares.at, w->shares.n, sizeof(*w->shares.at), by_time);
-	if (rc == 0 && w->interrupts.n)
-		qsort(w->interrupts.at, w->interrupts.n, sizeof(*w->interrupts.at), by_time_too);
+	if (rc == 0)
+		order_vec(&w->shares, by_time);
+	if (rc == 0)
+		order_vec(&w->interrupts, by_time_too);
 	return rc;
 }

@@ -758,22 +758,20 @@ int why_chain(const struct why_reader *r)
 {
 	struct why *w = r->why;
 	const struct why_wake *wake = &w->wake;
-	struct why_link link, *slot;
+	struct why_link link;
 	int rc = 0;
 
 	while (next_link(r, wake, &link)) {
 		rc = make_link(r, &link);
 		if (rc == 0 && !link.earlier)
 			rc = why_wake_at(r, link.pid, link.from, &link.wake);
-		slot = rc == 0 ? vec_push(&w->links) : NULL;
-		if (!slot)
+		if (rc < 0 || !vec_add(&w->links, &link))
 			return rc < 0 ? rc : -ENOMEM;
-		*slot = link;
 		if (link.earlier) {
 			w->end = WHY_END_BEGIN;
 			return 0;
 		}
-		wake = &slot->wake;
+		wake = &w->links.at[w->links.n - 1].wake;
 	}
 	return 0;
 }

@@ -92,32 +92,25 @@ int why_run_table(const struct why_reader *r, const struct table *t,
 
 /* ---- losses ---- */
 
-static void *losses_begin(const struct table_source *src)
-{
-	return (void *)src;
-}
+struct losing {
+	const struct table_source *src;
+};
 
-static void losses_record(void *analysis, struct event *e, const struct spur_record *r)
+static int losses_begin(void *analysis, const struct table_source *src)
 {
+	((struct losing *)analysis)->src = src;
+	return 0;
 }
 
 static void losses_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
 {
-	const struct table_source *src = analysis;
+	const struct table_source *src = ((struct losing *)analysis)->src;
 	const struct why_loss row = {.ts = from,
 				     .dur = to > from ? (int64_t)(to - from) : 0,
 				     .cpu = cpu,
 				     .buffer = src->buffer->data->name};
 
 	src->row(src->arg, &row);
-}
-
-static void losses_end(void *analysis, uint64_t ts)
-{
-}
-
-static void losses_free(void *analysis)
-{
 }
 
 static const char *const no_events[] = {NULL};
@@ -132,11 +125,9 @@ const struct table why_losses_table = {
 	.row_size = sizeof(struct why_loss),
 	.events = no_events,
 	.starts_anywhere = true,
+	.analysis_size = sizeof(struct losing),
 	.begin = losses_begin,
-	.record = losses_record,
 	.losing = losses_losing,
-	.end = losses_end,
-	.free = losses_free,
 };
 
 /* ---- texts ---- */
@@ -149,7 +140,7 @@ const char *why_keep(struct why *w, const char *text)
 void why_note(struct why *w, const char *fmt, ...)
 {
 	char text[NOTE_SIZE];
-	const char **slot, *kept;
+	const char *kept;
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -160,9 +151,9 @@ void why_note(struct why *w, const char *fmt, ...)
 	vec_each (note, &w->notes)
 		if (*note == kept)
 			return;
-	slot = kept ? vec_push(&w->notes) : NULL;
-	if (slot)
-		*slot = kept;
+	/* Without memory there is no note. */
+	if (kept)
+		vec_add(&w->notes, &kept);
 }
 
 const char *why_frame(const char *stack, size_t *left, size_t *len)
@@ -683,18 +674,13 @@ struct search {
 
 static void take_text(struct search *s, int64_t pid, const char *name, size_t len)
 {
-	int64_t *slot;
-
 	if (!name || len != s->len || memcmp(name, s->name, s->len) != 0 ||
 	    (s->pid != ROW_NULL && s->pid != pid) || s->to->n >= MAX_TASKS)
 		return;
 	vec_each (known, s->to)
 		if (*known == pid)
 			return;
-	slot = vec_push(s->to);
-	if (slot)
-		*slot = pid;
-	else
+	if (!vec_add(s->to, &pid))
 		s->rc = -ENOMEM;
 }
 
@@ -782,17 +768,14 @@ int why_find_tasks(struct spur_trace *t, const char *name, const volatile int *s
 	const size_t digits = strspn(name, "0123456789");
 	int rc = 0;
 
-	if (digits && digits < 19 && !name[digits]) {
-		int64_t *slot = vec_push(to);
-
-		if (slot)
-			*slot = strtoll(name, NULL, 10);
-		return slot ? 0 : error_set(err, -ENOMEM, "out of memory");
-	}
+	if (digits && digits < 19 && !name[digits])
+		return vec_add(to, &(int64_t){strtoll(name, NULL, 10)})
+			       ? 0
+			       : error_set(err, -ENOMEM, "out of memory");
 	rc = search(&s, t, stop, err);
 	if (rc == 0 && !to->n && split(name, &s))
 		rc = search(&s, t, stop, err);
-	if (rc == 0 && to->n)
-		qsort(to->at, to->n, sizeof(*to->at), order_i64);
+	if (rc == 0)
+		order_vec(to, order_i64);
 	return rc < 0 ? error_set(err, rc, "out of memory") : 0;
 }

@@ -14,9 +14,12 @@
 #include "table/sched/events.h"
 #include "base/array.h"
 
-int on_cpus_init(struct on_cpus *o, const struct table_source *src)
+int on_cpus_init(struct on_cpus *o, const struct table_source *src,
+		 void (*ends)(void *arg, uint32_t cpu, const struct stretch *s, uint64_t ts,
+			      bool open_end),
+		 void *arg)
 {
-	o->nr = sched_nr_cpus(src->buffer);
+	*o = (struct on_cpus){.nr = sched_nr_cpus(src->buffer), .ends = ends, .arg = arg};
 	o->at = calloc((size_t)o->nr + 1, sizeof(*o->at));
 	return o->at ? 0 : -ENOMEM;
 }
@@ -154,7 +157,6 @@ static void slices_free(void *analysis)
 	sched_events_free(&s->events);
 	on_cpus_free(&s->on);
 	free(s->comers);
-	free(s);
 }
 
 /*
@@ -203,24 +205,15 @@ static void hand_out(void *slices, uint32_t cpu, const struct stretch *at, uint6
 	s->src->row(s->src->arg, &row);
 }
 
-static void *slices_begin(const struct table_source *src)
+static int slices_begin(void *analysis, const struct table_source *src)
 {
-	struct slices *s = calloc(1, sizeof(*s));
-	int rc;
+	struct slices *s = analysis;
 
-	if (!s)
-		return NULL;
 	s->src = src;
-	s->on = (struct on_cpus){.ends = hand_out, .arg = s};
-	rc = sched_events_init(&s->events, src);
-	if (rc == 0)
-		rc = on_cpus_init(&s->on, src);
+	if (sched_events_init(&s->events, src) < 0 || on_cpus_init(&s->on, src, hand_out, s) < 0)
+		return -ENOMEM;
 	s->comers = calloc((size_t)s->on.nr + 1, sizeof(*s->comers));
-	if (rc < 0 || !s->comers) {
-		slices_free(s);
-		return NULL;
-	}
-	return s;
+	return s->comers ? 0 : -ENOMEM;
 }
 
 static void slices_record(void *analysis, struct event *e, const struct spur_record *r)
@@ -287,6 +280,7 @@ const struct table slices_table = {
 	.events = slices_events,
 	.needs = slices_events,
 	.starts_anywhere = true,
+	.analysis_size = sizeof(struct slices),
 	.begin = slices_begin,
 	.record = slices_record,
 	.losing = slices_losing,

@@ -35,8 +35,11 @@ struct on_cpus {
 	void *arg;
 };
 
-/* -ENOMEM. */
-int on_cpus_init(struct on_cpus *o, const struct table_source *src);
+/* `arg` is that of ends(). 0 or -ENOMEM. */
+int on_cpus_init(struct on_cpus *o, const struct table_source *src,
+		 void (*ends)(void *arg, uint32_t cpu, const struct stretch *s, uint64_t ts,
+			      bool open_end),
+		 void *arg);
 void on_cpus_free(struct on_cpus *o);
 
 /*

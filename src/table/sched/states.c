@@ -259,7 +259,6 @@ static void states_free(void *analysis)
 	on_cpus_free(&s->on);
 	free(s->absent);
 	free(s->cpus);
-	free(s);
 }
 
 static void tell_unknown(struct states *s, uint32_t cpu, const struct stretch *at, uint64_t ts)
@@ -293,8 +292,7 @@ static void stop_running(void *states, uint32_t cpu, const struct stretch *at, u
 
 static int begin_cpus(struct states *s)
 {
-	s->on = (struct on_cpus){.ends = stop_running, .arg = s};
-	if (on_cpus_init(&s->on, s->src) < 0)
+	if (on_cpus_init(&s->on, s->src, stop_running, s) < 0)
 		return -ENOMEM;
 	s->nr_cpus = s->on.nr;
 	s->cpus = calloc((size_t)s->nr_cpus + 1, sizeof(*s->cpus));
@@ -306,32 +304,25 @@ static int begin_cpus(struct states *s)
 	return 0;
 }
 
-static void *states_begin(const struct table_source *src)
+static int states_begin(void *analysis, const struct table_source *src)
 {
-	struct states *s = calloc(1, sizeof(*s));
+	struct states *s = analysis;
 
-	if (!s)
-		return NULL;
 	s->src = src;
 	list_init(&s->order);
 	list_init(&s->dead);
 	task_set_init(&s->tasks, sizeof(struct task));
-	if (sched_events_init(&s->events, src) < 0 || begin_cpus(s) < 0) {
-		states_free(s);
-		return NULL;
-	}
+	if (sched_events_init(&s->events, src) < 0 || begin_cpus(s) < 0)
+		return -ENOMEM;
 	s->reasons = s->events.bound[ON_BLOCKED];
 	s->doubts = sched_some_missing(src);
-	return s;
+	return 0;
 }
 
-static void *states_begin_both(const struct table_source *src)
+static int states_begin_both(void *analysis, const struct table_source *src)
 {
-	struct states *s = states_begin(src);
-
-	if (s)
-		s->both = true;
-	return s;
+	((struct states *)analysis)->both = true;
+	return states_begin(analysis, src);
 }
 
 /* ---- who runs ---- */
@@ -703,10 +694,10 @@ static const struct column states_columns[] = {
 		.about = "what tasks did: ran, waited for a CPU, slept, were blocked",             \
 		.columns = states_columns, .nr_columns = ARRAY_SIZE(states_columns),               \
 		.row_size = sizeof(struct state_row), .events = states_events,                     \
-		.needs = states_needs, .begin = (begin_with), .record = states_record,             \
-		.lost = states_lost, .losing = states_losing, .cut = states_cut,                   \
-		.evidence = states_evidence, .end = states_end, .free = states_free,               \
-		.pending = states_pending,                                                         \
+		.needs = states_needs, .analysis_size = sizeof(struct states),                     \
+		.begin = (begin_with), .record = states_record, .lost = states_lost,               \
+		.losing = states_losing, .cut = states_cut, .evidence = states_evidence,           \
+		.end = states_end, .free = states_free, .pending = states_pending,                 \
 	}
 
 const struct table states_table = STATES_TABLE(states_begin);

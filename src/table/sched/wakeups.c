@@ -61,7 +61,6 @@ static void wakeups_free(void *analysis)
 	sched_events_free(&w->events);
 	task_set_free(&w->tasks);
 	free(w->cpus);
-	free(w);
 }
 
 static int begin_cpus(struct wakeups *w)
@@ -75,21 +74,15 @@ static int begin_cpus(struct wakeups *w)
 	return 0;
 }
 
-static void *wakeups_begin(const struct table_source *src)
+static int wakeups_begin(void *analysis, const struct table_source *src)
 {
-	struct wakeups *w = calloc(1, sizeof(*w));
+	struct wakeups *w = analysis;
 
-	if (!w)
-		return NULL;
 	w->src = src;
 	list_init(&w->waiting);
 	task_set_init(&w->tasks, sizeof(struct task));
-	if (sched_events_init(&w->events, src) < 0 || begin_cpus(w) < 0) {
-		wakeups_free(w);
-		return NULL;
-	}
 	w->doubts = sched_some_missing(src);
-	return w;
+	return sched_events_init(&w->events, src) < 0 ? -ENOMEM : begin_cpus(w);
 }
 
 /* ---- tasks ---- */
@@ -472,6 +465,7 @@ const struct table wakeups_table = {
 	.row_size = sizeof(struct wakeup_row),
 	.events = wakeups_events,
 	.needs = wakeups_needs,
+	.analysis_size = sizeof(struct wakeups),
 	.begin = wakeups_begin,
 	.record = wakeups_record,
 	.lost = wakeups_lost,

@@ -167,7 +167,7 @@ int sum_flame(const struct sum_range *range, const struct flame_choice *choice, 
 	if (rc == 0 && !frames && choice->stacks)
 		rc = take_stacks(range, choice, out, err);
 	if (rc == 0)
-		rc = flame_finish(out, err);
+		flame_finish(out);
 	if (rc == 0 && *range->stop)
 		rc = -EINTR;
 	if (rc < 0)
