@@ -120,9 +120,11 @@ static int put_event(const struct fieldhist *h, const struct live_who *who, stru
 
 static void put_timer(struct buf *to, uint64_t ns, const char *what)
 {
-	if (ns)
-		buf_printf(to, "\ninterval:us:%llu\n{\n\t%s;\n}\n",
-			   (unsigned long long)((ns + 999) / 1000), what);
+	if (!ns)
+		return;
+	buf_putc(to, '\n');
+	live_put_interval(to, ns);
+	buf_printf(to, "\n{\n\t%s;\n}\n", what);
 }
 
 static int write_script(struct fieldhist *h, const struct fieldhist_live *o, struct buf *to,
@@ -224,11 +226,6 @@ static int on_map(void *arg, struct output *o, const struct map_def *m, const st
 	return rc == 0 ? c->o->show(c->o->arg, c->h) : rc;
 }
 
-static int on_write(void *arg, const char *data, size_t len, bool errors)
-{
-	return 0;
-}
-
 static void on_note(void *arg, const char *text)
 {
 	const struct counting *c = arg;
@@ -240,11 +237,8 @@ static void on_note(void *arg, const char *text)
 int fieldhist_live(struct fieldhist *h, const struct fieldhist_live *o, struct spur_error *err)
 {
 	struct counting c = {.h = h, .o = o};
-	struct script_options opt = {.stop_fd = o->stop_fd,
-				     .map = on_map,
-				     .write = on_write,
-				     .note = on_note,
-				     .arg = &c};
+	struct script_options opt = {
+		.stop_fd = o->stop_fd, .map = on_map, .note = on_note, .arg = &c};
 	struct buf text;
 	int rc;
 

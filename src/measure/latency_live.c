@@ -263,23 +263,18 @@ static void put_maps(struct buf *to, const char *probe)
 		     ");\n\tprint(@" LIVE_MAX ");\n\tprint(@" LIVE_SINCE ");\n}\n");
 }
 
-static void put_interval(struct buf *to, uint64_t ns)
-{
-	buf_printf(to, "interval:us:%llu", (unsigned long long)((ns + 999) / 1000));
-}
-
 static void put_tail(const struct latency_live *o, struct buf *to)
 {
 	struct buf probe;
 
 	buf_init(&probe, 100);
 	if (o->interval) {
-		put_interval(&probe, o->interval);
+		live_put_interval(&probe, o->interval);
 		put_maps(to, buf_str(&probe));
 	}
 	if (o->duration) {
 		buf_putc(to, '\n');
-		put_interval(to, o->duration);
+		live_put_interval(to, o->duration);
 		buf_puts(to, "\n{\n\texit();\n}\n");
 	}
 	put_maps(to, "end");
@@ -535,17 +530,11 @@ static bool same_keys(const struct reader *r, const struct latency_group *a,
 	return true;
 }
 
-static void free_keys(struct latency_group *g)
-{
-	for (unsigned int i = 0; i < LATENCY_KEYS; i++)
-		free((char *)g->keys[i].text);
-}
-
 /* The group of a row: that of the same row in the maps before, or a new one. */
 static int group_of(struct reader *r, struct output *o, const struct map_def *m,
 		    const struct map_row *row, bool add, struct latency_group **out)
 {
-	struct latency_group *g = calloc(1, sizeof(*g)), **slot = NULL;
+	struct latency_group *g = calloc(1, sizeof(*g));
 	int rc = g ? read_keys(r, o, m, row, g) : -ENOMEM;
 
 	*out = NULL;
@@ -553,15 +542,14 @@ static int group_of(struct reader *r, struct output *o, const struct map_def *m,
 		if (same_keys(r, r->now.groups.at[i], g))
 			*out = r->now.groups.at[i];
 	if (rc == 0 && !*out && add) {
-		slot = vec_push(&r->now.groups);
-		rc = slot ? 0 : -ENOMEM;
+		if (vec_add(&r->now.groups, &g)) {
+			*out = g;
+			return 0;
+		}
+		rc = -ENOMEM;
 	}
-	if (slot) {
-		*out = *slot = g;
-		return 0;
-	}
-	if (g)
-		free_keys(g);
+	for (unsigned int i = 0; g && i < LATENCY_KEYS; i++)
+		free((char *)g->keys[i].text);
 	free(g);
 	return rc;
 }
@@ -704,12 +692,6 @@ static int on_map(void *arg, struct output *o, const struct map_def *m, const st
 
 /* ---- running ---- */
 
-/* The script prints nothing else. */
-static int on_write(void *arg, const char *data, size_t len, bool errors)
-{
-	return 0;
-}
-
 static void on_note(void *arg, const char *text)
 {
 	const struct reader *r = arg;
@@ -721,11 +703,8 @@ static void on_note(void *arg, const char *text)
 int latency_live(const struct latency_live *o, struct spur_error *err)
 {
 	struct reader r = {.o = o};
-	struct script_options opt = {.stop_fd = o->stop_fd,
-				     .map = on_map,
-				     .write = on_write,
-				     .note = on_note,
-				     .arg = &r};
+	struct script_options opt = {
+		.stop_fd = o->stop_fd, .map = on_map, .note = on_note, .arg = &r};
 	struct buf text;
 	int rc;
 

@@ -333,12 +333,24 @@ int64_t live_number(const struct vtype *t, const uint8_t *v)
 	return (int64_t)n;
 }
 
+void live_put_interval(struct buf *to, uint64_t ns)
+{
+	buf_printf(to, "interval:us:%llu", (unsigned long long)((ns + 999) / 1000));
+}
+
+/* The script prints nothing but its maps. */
+static int on_write(void *arg, const char *data, size_t len, bool errors)
+{
+	return 0;
+}
+
 int live_script_run(struct script_options *opt, const struct buf *text, struct spur_error *err)
 {
 	struct script *s = NULL;
 	int rc, status;
 
 	opt->name = "live";
+	opt->write = on_write;
 	opt->text = text->data;
 	opt->len = text->len;
 	opt->style = OUTPUT_0_26;

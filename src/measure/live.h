@@ -9,6 +9,7 @@
 
 #include "table/selector.h"
 #include "base/pattern.h"
+#include "base/vec.h"
 #include "tracefs/tracefs.h"
 
 struct script_options;
@@ -18,10 +19,7 @@ struct live_events {
 	struct tracefs fs;
 	struct tracefs_events all;
 	struct events *events;
-	struct {
-		struct buf *at; /* the formats' texts */
-		size_t n, cap;
-	} texts;
+	vec_of(struct buf) texts; /* the formats' texts */
 	size_t added;
 };
 
@@ -63,9 +61,12 @@ struct vtype;
 /* A number in a map, of up to 8 bytes. */
 int64_t live_number(const struct vtype *t, const uint8_t *v);
 
+/* Appends the probe of a timer. */
+void live_put_interval(struct buf *to, uint64_t ns);
+
 /*
- * Compiles and runs a script that was written here. What is wrong with it is put into err, the rest
- * is as of script_run().
+ * Compiles and runs a script that was written here, and whose maps are read by opt->map(). What is
+ * wrong with it is put into err, the rest is as of script_run().
  */
 int live_script_run(struct script_options *opt, const struct buf *text, struct spur_error *err);
 

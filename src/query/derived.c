@@ -178,19 +178,13 @@ static void put_recording(const struct table *t, struct buf *text)
 		buf_printf(text, "%s-e %s", i ? " " : "", t->events[i]);
 }
 
-static void tell_missing(const struct query_options *o, const struct query_missing *m)
+static void tell_missing(const struct query *q, const struct query_missing *m)
 {
-	struct buf text;
-
-	if (o->missing) {
-		o->missing(o->arg, m);
-		return;
-	}
-	buf_init(&text, 8192);
-	buf_printf(&text, "%s needs %s, which this trace does not have (spur record %s)", m->table,
-		   m->needs, m->record);
-	o->note(o->arg, buf_str(&text));
-	buf_free(&text);
+	if (q->opt.missing)
+		q->opt.missing(q->opt.arg, m);
+	else
+		query_tell(q, "%s needs %s, which this trace does not have (spur record %s)",
+			   m->table, m->needs, m->record);
 }
 
 /* Tells the user, once for each table of a file, what should have been recorded. */
@@ -211,9 +205,9 @@ static void note_missing(const struct derived_table *t)
 	for (size_t i = 0; needs[i]; i++)
 		buf_printf(&events, "%s%s", i ? " or " : "", needs[i]);
 	put_recording(t->table, &record);
-	tell_missing(&f->query->opt, &(struct query_missing){.table = t->table->name,
-							     .needs = buf_str(&events),
-							     .record = buf_str(&record)});
+	tell_missing(f->query, &(struct query_missing){.table = t->table->name,
+						       .needs = buf_str(&events),
+						       .record = buf_str(&record)});
 	buf_free(&events);
 	buf_free(&record);
 }
@@ -288,7 +282,8 @@ static int filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int
 	int rc;
 
 	scan_end(c);
-	query_note_scan(t->file, t->table->name, &t->scans);
+	if (t->file->records >= MANY_RECORDS)
+		query_note_scan(t->file->query, t->table->name, &t->scans);
 	c->any = false;
 	rc = limits_read(&c->limits, plan, argv, argc);
 	c->part = c->limits.numbers[LIMIT_TS].n > 0;

@@ -410,7 +410,7 @@ static int group_all(struct event_cursor *c, const struct event_table *t)
 static void note_empty(const struct event_cursor *c, struct event_table *t)
 {
 	const struct query_options *o = &t->file->query->opt;
-	char text[300], name[256], record[260];
+	char name[256], record[260];
 
 	if (t->noted || !t->event || !query_tells_missing(t->file->query) || c->by_pid ||
 	    c->by_ts || c->by_event || c->cpus)
@@ -418,11 +418,10 @@ static void note_empty(const struct event_cursor *c, struct event_table *t)
 	t->noted = true;
 	snprintf(name, sizeof(name), "%s:%s", t->event->system, t->event->name);
 	snprintf(record, sizeof(record), "-e %s", name);
-	snprintf(text, sizeof(text), "this trace has no records of %s", name);
 	if (o->missing)
 		o->missing(o->arg, &(struct query_missing){t->event->name, name, record});
 	else
-		o->note(o->arg, text);
+		query_tell(t->file->query, "this trace has no records of %s", name);
 }
 
 static int cursor_next(sqlite3_vtab_cursor *cursor)
@@ -474,8 +473,8 @@ static int filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int
 	c->by_pid = c->limits.numbers[LIMIT_PID].n > 0;
 	c->by_event = c->limits.names.n > 0;
 	c->row = 0;
-	if (!c->by_ts)
-		query_note_scan(t->file, t->event ? t->event->name : "events", &t->scans);
+	if (!c->by_ts && t->file->records >= MANY_RECORDS)
+		query_note_scan(t->file->query, t->event ? t->event->name : "events", &t->scans);
 	if (c->limits.nr_group) {
 		c->groups = groups_new(t->cells.at, &c->limits);
 		if (!c->groups)

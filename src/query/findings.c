@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/strings.h"
 #include "base/suggest.h"
 #include "base/vec.h"
 #include "query/query.h"
@@ -22,32 +23,21 @@ static const struct saved_kind kind = {"findings", shipped_findings};
 /* ---- which there are ---- */
 
 struct names {
-	char **at;
-	size_t n, cap;
+	struct strings list;
 	bool no_memory;
 };
 
 static void add_name(void *names, const char *name)
 {
 	struct names *n = names;
-	char **slot = vec_push(n);
 
-	if (slot)
-		*slot = strdup(name);
-	n->no_memory |= !slot || !*slot;
+	n->no_memory |= !strings_add(&n->list, name);
 }
 
 static void add_other(void *names, const char *name)
 {
 	if (!saved_shipped(&kind, name))
 		add_name(names, name);
-}
-
-static void names_free(struct names *n)
-{
-	vec_each (name, n)
-		free(*name);
-	vec_free(n);
 }
 
 /* Whether a list "NAME,NAME" has a name in it. */
@@ -62,7 +52,7 @@ static bool listed(const char *list, const char *name)
 }
 
 /* Checks that there is a finding for every name in the list. */
-static int check_list(const char *list, const struct names *all, struct spur_error *err)
+static int check_list(const char *list, const struct strings *all, struct spur_error *err)
 {
 	for (; *list; list += strcspn(list, ","), list += *list == ',') {
 		const size_t len = strcspn(list, ",");
@@ -87,7 +77,7 @@ static int list_names(struct names *n, const char *wanted, struct spur_error *er
 	saved_own(&kind, add_other, n);
 	if (n->no_memory)
 		return error_set(err, -ENOMEM, "out of memory");
-	return wanted ? check_list(wanted, n, err) : 0;
+	return wanted ? check_list(wanted, &n->list, err) : 0;
 }
 
 /* ---- what a query gives ---- */
@@ -414,16 +404,16 @@ int findings_make(struct spur_trace *t, const struct findings_options *opt, stru
 	int rc = list_names(&names, opt->names, err);
 
 	*out = (struct findings){0};
-	for (size_t i = 0; rc == 0 && i < names.n; i++) {
+	for (size_t i = 0; rc == 0 && i < names.list.n; i++) {
 		struct finding *f;
 
-		if (opt->names && !listed(opt->names, names.at[i]))
+		if (opt->names && !listed(opt->names, names.list.at[i]))
 			continue;
 		f = vec_push(out);
-		rc = f ? make(f, names.at[i], t, opt, err)
+		rc = f ? make(f, names.list.at[i], t, opt, err)
 		       : error_set(err, -ENOMEM, "out of memory");
 	}
-	names_free(&names);
+	strings_free(&names.list);
 	return rc;
 }
 

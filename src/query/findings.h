@@ -13,6 +13,7 @@
 
 #include <spur/error.h>
 
+#include "base/vec.h"
 #include "query/saved.h"
 #include "scan/trace.h"
 
@@ -39,12 +40,9 @@ struct finding_row {
 };
 
 struct finding {
-	char *name;  /* of its file */
-	char *about; /* from its first line, or "" */
-	struct {
-		struct finding_row *at;
-		size_t n, cap;
-	} rows; /* in the order of the query: the most severe first */
+	char *name;			 /* of its file */
+	char *about;			 /* from its first line, or "" */
+	vec_of(struct finding_row) rows; /* in the order of the query: the most severe first */
 	/*
 	 * If not NULL: the query has no result, because the trace has no events of these types; and
 	 * the options of `spur record` that record them.

@@ -153,29 +153,16 @@ static size_t file_number(const struct query_file *f)
 static int create(struct query_file *f, const char *name, const char *module, long number,
 		  struct spur_error *err)
 {
-	struct query *q = f->query;
-	char *sql = sqlite3_mprintf("create virtual table \"%w\".\"%w\" using %s(%lld, %ld)",
-				    f->name, name, module, (long long)file_number(f), number);
-	char **slot = vec_push(&f->made);
-	int rc;
-
-	if (slot)
-		*slot = strdup(name);
-	if (!sql || !slot || !*slot) {
-		f->made.n -= slot != NULL;
-		sqlite3_free(sql);
+	if (!strings_add(&f->made, name))
 		return error_set(err, -ENOMEM, "out of memory");
-	}
-	q->internal = true;
-	rc = sqlite3_exec(q->db, sql, NULL, NULL, NULL);
-	q->internal = false;
-	sqlite3_free(sql);
-	if (rc == SQLITE_OK)
+	if (query_run(f->query,
+		      sqlite3_mprintf("create virtual table \"%w\".\"%w\" using %s(%lld, %ld)",
+				      f->name, name, module, (long long)file_number(f), number),
+		      err) == 0)
 		return 0;
-	free(*slot);
-	f->made.n--;
-	return error_set(err, -EINVAL, "the table '%s' cannot be made: %s", name,
-			 sqlite3_errmsg(q->db));
+	free(f->made.at[--f->made.n]);
+	error_prefix(err, "the table '%s' cannot be made", name);
+	return -EINVAL;
 }
 
 /* Makes one table; 0 if it exists now, 1 if there is none of that name. */

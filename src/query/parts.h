@@ -5,8 +5,11 @@
 
 #include <sqlite3.h>
 
+#include "base/strings.h"
+#include "base/vec.h"
 #include "table/cells.h"
 #include "table/walk.h"
+#include "query/limit.h"
 #include "query/query.h"
 
 #define QUERY_VALUE_BYTES (48 << 20) /* of one value, at most */
@@ -22,19 +25,13 @@ struct query_file {
 	bool alias;	  /* another name of `main` */
 	uint64_t records; /* an estimate of their number */
 	uint64_t noted;	  /* a bit for each of tables[]: the user has been told that it is empty */
-	struct {
-		char **at;
-		size_t n, cap;
-	} made; /* tables that exist */
+	struct strings made; /* tables that exist */
 };
 
 struct query {
 	sqlite3 *db;
 	struct query_options opt;
-	struct {
-		struct query_file **at;
-		size_t n, cap;
-	} files;
+	vec_of(struct query_file *) files;
 	struct fleet *fleet;	     /* instead of files: a folder with files, or NULL */
 	struct store_session *store; /* instead of files: a server with their rows, or NULL */
 	bool internal;		     /* the statement is our own: everything is permitted */
@@ -52,30 +49,12 @@ struct query {
 
 #define MAX_GROUP_CELLS 16
 
-/* A set of numbers: a range, or a few numbers, sorted. */
-struct numbers {
-	int64_t low, high;
-	bool listed;
-	int64_t *at;
-	size_t n, cap;
-};
-
 enum limit_kind { LIMIT_TS, LIMIT_CPU, LIMIT_PID, LIMIT_SYSTEM, LIMIT_EVENT, NR_LIMITS };
 
 /* The limits of a scan's rows, and the order in which they are returned. */
 struct limits {
-	struct {
-		struct numbers *at;
-		size_t n, cap;
-	} numbers[LIMIT_PID + 1]; /* a row must match all */
-	struct {
-		struct names {
-			enum limit_kind kind;
-			char **at;
-			size_t n, cap;
-		} * at;
-		size_t n, cap;
-	} names;		    /* its event must match all */
+	struct limit_list numbers[LIMIT_PID + 1]; /* a row must match all */
+	struct limit_list names;    /* its event must match all; the column is a limit_kind */
 	int group[MAX_GROUP_CELLS]; /* columns by which rows are grouped, … */
 	int nr_group;
 	int nr_key; /* for a derived table: columns of the group; the others are gathered */
@@ -104,7 +83,7 @@ void plan_take_order(const struct plan_request *req, sqlite3_index_info *info, s
 /* Columns of the groups in a plan, and which of them descend; 0: it does not group. */
 int plan_groups(const char *plan, int *list, bool *descends);
 
-/* For xFilter. SQLITE_OK or SQLITE_NOMEM; call limits_free() in any case. */
+/* For xFilter. SQLITE_OK or an error of SQLite; call limits_free() in any case. */
 int limits_read(struct limits *l, const char *plan, sqlite3_value **args, int nr);
 void limits_free(struct limits *l);
 bool limits_have(const struct limits *l, enum limit_kind kind, int64_t number);
@@ -186,12 +165,19 @@ void functions_show_counts(const char *text, struct buf *out);
 /* The walk's options that come from the session. */
 struct walk_options query_walk_options(const struct query *q);
 
+/* Runs a statement of our own, which sqlite3_mprintf() has made; it is freed. */
+int query_run(struct query *q, char *sql, struct spur_error *err);
+
+/* Tells the user something about the current statement. */
+void query_tell(const struct query *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* Counts scans of a table, and tells the user when it is scanned for each row of another table. */
 struct scans {
 	uint64_t statement; /* in which they were made */
 	unsigned int n;
 };
-void query_note_scan(const struct query_file *f, const char *table, struct scans *scans);
+#define MANY_RECORDS 20000 /* of a trace: scans of fewer are not worth a note */
+void query_note_scan(const struct query *q, const char *table, struct scans *scans);
 
 /* Whether there is a record of a type for which wanted() is true. */
 bool query_has_record(const struct query_file *f, bool (*wanted)(const void *arg, struct event *e),

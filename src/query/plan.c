@@ -12,13 +12,10 @@
  * A scan follows SQLite's rules for comparing an integer with any value exactly, so SQLite does not
  * check limits again. Then it need not read the column, and rows can be grouped by other columns.
  */
-#include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/order.h"
 #include "base/vec.h"
 #include "query/parts.h"
 
@@ -28,19 +25,30 @@ static const char kind_letters[] = "tcpse";
 
 /* ---- xBestIndex ---- */
 
+static const struct {
+	char letter;
+	unsigned char op;
+} operators[] = {{'=', SQLITE_INDEX_CONSTRAINT_EQ},
+		 {'>', SQLITE_INDEX_CONSTRAINT_GT},
+		 {'g', SQLITE_INDEX_CONSTRAINT_GE},
+		 {'<', SQLITE_INDEX_CONSTRAINT_LT},
+		 {'l', SQLITE_INDEX_CONSTRAINT_LE}};
+
 /* The letter of an operator, 0 if it is not supported. */
 static char operator_letter(enum limit_kind kind, unsigned char op)
 {
-	if (kind >= LIMIT_SYSTEM)
-		return op == SQLITE_INDEX_CONSTRAINT_EQ ? '=' : 0;
-	switch (op) {
-	case SQLITE_INDEX_CONSTRAINT_EQ: return '=';
-	case SQLITE_INDEX_CONSTRAINT_GT: return '>';
-	case SQLITE_INDEX_CONSTRAINT_GE: return 'g';
-	case SQLITE_INDEX_CONSTRAINT_LT: return '<';
-	case SQLITE_INDEX_CONSTRAINT_LE: return 'l';
-	default: return 0;
-	}
+	for (size_t i = 0; i < (kind < LIMIT_SYSTEM ? ARRAY_SIZE(operators) : 1); i++)
+		if (operators[i].op == op)
+			return operators[i].letter;
+	return 0;
+}
+
+static unsigned char operator_of(char letter)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
+		if (operators[i].letter == letter)
+			return operators[i].op;
+	return SQLITE_INDEX_CONSTRAINT_EQ;
 }
 
 /* An estimate of the share of a table's rows that pass a limit. */
@@ -221,10 +229,7 @@ struct reads {
 int plan_reads_too_much(sqlite3 *db, const char *sql, int len)
 {
 	char *explain = sqlite3_mprintf("explain %.*s", len, sql);
-	struct {
-		struct reads *at;
-		size_t n, cap;
-	} grouped = {0};
+	vec_of(struct reads) grouped = {0};
 	sqlite3_stmt *s = NULL;
 	int found = explain ? 0 : -1;
 
@@ -245,14 +250,9 @@ int plan_reads_too_much(sqlite3 *db, const char *sql, int len)
 			if (!op)
 				continue;
 			if (pass == 0 && strcmp(op, "VFilter") == 0) {
-				struct reads *slot;
-
 				r.n = plan_groups((const char *)sqlite3_column_text(s, 5), r.group,
 						  r.descends);
-				slot = r.n ? vec_push(&grouped) : NULL;
-				if (slot)
-					*slot = r;
-				else if (r.n)
+				if (r.n && !vec_add(&grouped, &r))
 					found = -1;
 			} else if (pass == 1 && strcmp(op, "VColumn") == 0) {
 				vec_each (g, &grouped) {
@@ -326,108 +326,6 @@ bool plan_only_counts(sqlite3 *db, const char *sql, int len)
 
 /* ---- xFilter ---- */
 
-/* The integers for which a comparison with the value is true, by SQLite's rules. */
-static struct numbers number_range(char op, sqlite3_value *v)
-{
-	static const struct numbers none = {.low = 1, .high = 0};
-	struct numbers all = {.low = INT64_MIN, .high = INT64_MAX};
-	int64_t at;
-	bool between = false; /* the value is between at and at + 1 */
-
-	switch (sqlite3_value_numeric_type(v)) {
-	case SQLITE_NULL: return none;
-	case SQLITE_INTEGER: at = sqlite3_value_int64(v); break;
-	case SQLITE_FLOAT: {
-		const double d = sqlite3_value_double(v);
-
-		if (d >= 9223372036854775808.0)
-			return op == '<' || op == 'l' ? all : none;
-		if (d < -9223372036854775808.0)
-			return op == '>' || op == 'g' ? all : none;
-		at = (int64_t)floor(d);
-		between = floor(d) != d;
-		break;
-	}
-	/* Every number is less than any text. */
-	default: return op == '<' || op == 'l' ? all : none;
-	}
-	switch (op) {
-	case '=': return between ? none : (struct numbers){.low = at, .high = at};
-	case 'l': return (struct numbers){.low = INT64_MIN, .high = at};
-	case '<':
-		if (between)
-			return (struct numbers){.low = INT64_MIN, .high = at};
-		return at == INT64_MIN ? none : (struct numbers){.low = INT64_MIN, .high = at - 1};
-	case 'g':
-		if (!between)
-			return (struct numbers){.low = at, .high = INT64_MAX};
-		/* fall through */
-	default: return at == INT64_MAX ? none : (struct numbers){.low = at + 1, .high = INT64_MAX};
-	}
-}
-
-static int add_numbers(struct limits *l, enum limit_kind kind, char op, sqlite3_value *v)
-{
-	struct numbers *set = vec_push(&l->numbers[kind]);
-	sqlite3_value *each;
-	int rc;
-
-	if (!set)
-		return SQLITE_NOMEM;
-	if (op != '@') {
-		*set = number_range(op, v);
-		return SQLITE_OK;
-	}
-	set->listed = true;
-	for (rc = sqlite3_vtab_in_first(v, &each); rc == SQLITE_OK && each;
-	     rc = sqlite3_vtab_in_next(v, &each)) {
-		const struct numbers one = number_range('=', each);
-		int64_t *slot;
-
-		if (one.low > one.high)
-			continue;
-		slot = vec_push(set);
-		if (!slot)
-			return SQLITE_NOMEM;
-		*slot = one.low;
-	}
-	if (set->n)
-		qsort(set->at, set->n, sizeof(*set->at), order_i64);
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
-}
-
-static int add_name(struct names *set, sqlite3_value *v)
-{
-	char **slot;
-
-	if (sqlite3_value_type(v) == SQLITE_NULL || sqlite3_value_type(v) == SQLITE_BLOB)
-		return SQLITE_OK;
-	slot = vec_push(set);
-	if (slot)
-		*slot = strdup((const char *)sqlite3_value_text(v) ?: "");
-	return slot && *slot ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-static int add_names(struct limits *l, enum limit_kind kind, char op, sqlite3_value *v)
-{
-	struct names *set = vec_push(&l->names);
-	sqlite3_value *each;
-	int rc;
-
-	if (!set)
-		return SQLITE_NOMEM;
-	set->kind = kind;
-	if (op != '@')
-		return add_name(set, v);
-	for (rc = sqlite3_vtab_in_first(v, &each); rc == SQLITE_OK && each;
-	     rc = sqlite3_vtab_in_next(v, &each)) {
-		rc = add_name(set, each);
-		if (rc != SQLITE_OK)
-			return rc;
-	}
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
-}
-
 int limits_read(struct limits *l, const char *plan, sqlite3_value **args, int nr)
 {
 	int rc = SQLITE_OK, n = 0;
@@ -437,8 +335,11 @@ int limits_read(struct limits *l, const char *plan, sqlite3_value **args, int nr
 		const char *letter = strchr(kind_letters, plan[0]);
 		const enum limit_kind kind = (enum limit_kind)(letter - kind_letters);
 
-		rc = kind < LIMIT_SYSTEM ? add_numbers(l, kind, plan[1], args[n])
-					 : add_names(l, kind, plan[1], args[n]);
+		const unsigned char op = operator_of(plan[1]);
+
+		rc = kind < LIMIT_SYSTEM
+			     ? limit_add_of_integers(&l->numbers[kind], op, plan[1] == '@', args[n])
+			     : limit_add(&l->names, (int)kind, op, plan[1] == '@', args[n]);
 	}
 	if (!plan || !*plan)
 		return rc;
@@ -452,43 +353,26 @@ int limits_read(struct limits *l, const char *plan, sqlite3_value **args, int nr
 
 void limits_free(struct limits *l)
 {
-	for (int kind = 0; kind <= LIMIT_PID; kind++) {
-		vec_each (set, &l->numbers[kind])
-			vec_free(set);
-		vec_free(&l->numbers[kind]);
-	}
-	vec_each (set, &l->names) {
-		vec_each (name, set)
-			free(*name);
-		vec_free(set);
-	}
-	vec_free(&l->names);
-}
-
-static bool set_has(const struct numbers *set, int64_t number)
-{
-	if (!set->listed)
-		return number >= set->low && number <= set->high;
-	return set->n && bsearch(&number, set->at, set->n, sizeof(number), order_i64);
+	for (int kind = 0; kind <= LIMIT_PID; kind++)
+		limit_list_free(&l->numbers[kind]);
+	limit_list_free(&l->names);
 }
 
 bool limits_have(const struct limits *l, enum limit_kind kind, int64_t number)
 {
-	vec_each (set, &l->numbers[kind])
-		if (!set_has(set, number))
+	vec_each (limit, &l->numbers[kind])
+		if (!limit_has_number(limit, number))
 			return false;
 	return true;
 }
 
 bool limits_have_event(const struct limits *l, const struct event *e)
 {
-	vec_each (set, &l->names) {
-		const char *is = e ? (set->kind == LIMIT_SYSTEM ? e->system : e->name) : NULL;
-		bool found = false;
+	vec_each (limit, &l->names) {
+		const char *is = e ? limit->column == LIMIT_SYSTEM ? e->system : e->name : NULL;
 
-		vec_each (name, set)
-			found |= is && strcmp(*name, is) == 0;
-		if (!found)
+		/* None of them is a pattern. */
+		if (!is || !limit_has_text(limit, is, strlen(is), NULL))
 			return false;
 	}
 	return true;
@@ -498,9 +382,9 @@ bool limits_range(const struct limits *l, struct walk_options *opt)
 {
 	int64_t low = 0, high = INT64_MAX;
 
-	vec_each (set, &l->numbers[LIMIT_TS]) {
-		low = set->low > low ? set->low : low;
-		high = set->high < high ? set->high : high;
+	vec_each (limit, &l->numbers[LIMIT_TS]) {
+		low = limit->low > low ? limit->low : low;
+		high = limit->high < high ? limit->high : high;
 	}
 	if (low > high)
 		return false;

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,8 @@
 #define OPS_PER_LOOK   20000	    /* opcodes of SQLite between two checks for a stop */
 #define RECORD_BYTES   48	    /* of the ring buffer, as a guess */
 #define MAX_IDENTIFIER 64
-#define MANY_SCANS     30 /* so many scans of a table in one statement are reported to the user… */
-#define MANY_RECORDS   20000 /* …if the trace has so many */
+#define MANY_SCANS     30 /* so many scans of a table in one statement are reported to the user */
+#define NOTE_MAX       16384
 
 /* ---- what statements may do ---- */
 
@@ -69,20 +70,30 @@ struct walk_options query_walk_options(const struct query *q)
 				     .progress_arg = q->opt.arg};
 }
 
-void query_note_scan(const struct query_file *f, const char *table, struct scans *scans)
+void query_tell(const struct query *q, const char *fmt, ...)
 {
-	const struct query_options *o = &f->query->opt;
-	char text[400];
+	struct buf text;
+	va_list ap;
 
-	if (scans->statement != f->query->statement)
-		*scans = (struct scans){.statement = f->query->statement};
-	if (++scans->n != MANY_SCANS || f->records < MANY_RECORDS || !o->note)
+	if (!q->opt.note)
 		return;
-	snprintf(text, sizeof(text),
-		 "this reads %s again for each row of another table; with x as materialized "
-		 "(select ... from %s) would read it once",
-		 table, table);
-	o->note(o->arg, text);
+	buf_init(&text, NOTE_MAX);
+	va_start(ap, fmt);
+	buf_vprintf(&text, fmt, ap);
+	va_end(ap);
+	q->opt.note(q->opt.arg, buf_str(&text));
+	buf_free(&text);
+}
+
+void query_note_scan(const struct query *q, const char *table, struct scans *scans)
+{
+	if (scans->statement != q->statement)
+		*scans = (struct scans){.statement = q->statement};
+	if (++scans->n == MANY_SCANS)
+		query_tell(q,
+			   "this reads %s again for each row of another table; with x as "
+			   "materialized (select ... from %s) would read it once",
+			   table, table);
 }
 
 bool query_tells_missing(const struct query *q)
@@ -133,14 +144,16 @@ bool query_has_event(struct query *q, const char *pattern)
 
 /* ---- sessions ---- */
 
-/* Runs a statement of our own. */
-static int run_internal(struct query *q, const char *sql, struct spur_error *err)
+int query_run(struct query *q, char *sql, struct spur_error *err)
 {
 	int rc;
 
+	if (!sql)
+		return error_set(err, -ENOMEM, "out of memory");
 	q->internal = true;
 	rc = sqlite3_exec(q->db, sql, NULL, NULL, NULL);
 	q->internal = false;
+	sqlite3_free(sql);
 	return rc == SQLITE_OK ? 0 : error_set(err, -EINVAL, "%s", sqlite3_errmsg(q->db));
 }
 
@@ -192,9 +205,7 @@ int query_open(const struct query_options *opt, struct query **out, struct spur_
 
 static void free_file(struct query_file *f)
 {
-	vec_each (name, &f->made)
-		free(*name);
-	vec_free(&f->made);
+	strings_free(&f->made);
 	free(f->name);
 	free(f);
 }
@@ -256,10 +267,8 @@ static uint64_t guess_records(const struct spur_trace *t)
 
 static int attach(struct query *q, const char *name, struct spur_error *err)
 {
-	char *sql = sqlite3_mprintf("attach ':memory:' as \"%w\"", name);
-	int rc = sql ? run_internal(q, sql, err) : error_set(err, -ENOMEM, "out of memory");
+	int rc = query_run(q, sqlite3_mprintf("attach ':memory:' as \"%w\"", name), err);
 
-	sqlite3_free(sql);
 	if (rc == -EINVAL && err && strstr(err->text, "too many attached"))
 		snprintf(err->text, sizeof(err->text), "no more than %d files can be asked at once",
 			 sqlite3_limit(q->db, SQLITE_LIMIT_ATTACHED, -1));
@@ -269,15 +278,14 @@ static int attach(struct query *q, const char *name, struct spur_error *err)
 static int add_file(struct query *q, struct spur_trace *t, const char *name, bool alias,
 		    struct spur_error *err)
 {
-	struct query_file *f = calloc(1, sizeof(*f)), **slot;
+	struct query_file *f = calloc(1, sizeof(*f));
 	int rc = 0;
 
 	if (f)
 		f->name = strdup(name);
 	if (strcmp(name, "main") != 0)
 		rc = attach(q, name, err);
-	slot = f && f->name && rc == 0 ? vec_push(&q->files) : NULL;
-	if (!slot) {
+	if (!f || !f->name || rc < 0 || !vec_add(&q->files, &f)) {
 		free(f ? f->name : NULL);
 		free(f);
 		return rc < 0 ? rc : error_set(err, -ENOMEM, "out of memory");
@@ -286,7 +294,6 @@ static int add_file(struct query *q, struct spur_trace *t, const char *name, boo
 	f->trace = t;
 	f->alias = alias;
 	f->records = guess_records(t);
-	*slot = f;
 	return 0;
 }
 

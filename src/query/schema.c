@@ -8,6 +8,8 @@
 
 #include "table/table.h"
 #include "base/error.h"
+#include "base/order.h"
+#include "base/strings.h"
 #include "base/vec.h"
 #include "query/fleet/private.h"
 #include "query/store_session.h"
@@ -28,24 +30,20 @@ static int by_name(const void *a, const void *b)
 struct listing {
 	struct query_table_info *at;
 	size_t n, cap;
-	struct {
-		char **at;
-		size_t n, cap;
-	} texts;
+	struct strings texts;
 };
 
 /* "system:event" if several systems have an event of this name, else the event. */
 static const char *full_name(struct listing *l, const struct event *e)
 {
-	const size_t len = strlen(e->system) + strlen(e->name) + 2;
-	char **slot = vec_push(&l->texts);
+	struct buf name;
+	bool added;
 
-	if (!slot)
-		return NULL;
-	*slot = malloc(len);
-	if (*slot)
-		snprintf(*slot, len, "%s:%s", e->system, e->name);
-	return *slot;
+	buf_init(&name, 1u << 16);
+	buf_printf(&name, "%s:%s", e->system, e->name);
+	added = strings_add(&l->texts, buf_str(&name));
+	buf_free(&name);
+	return added ? l->texts.at[l->texts.n - 1] : NULL;
 }
 
 static int list_events(struct listing *l, const struct query_file *f, const struct summary *s)
@@ -92,8 +90,8 @@ int query_tables(struct query *q, size_t file,
 	rc = summary_make(f->trace, 1, q->opt.stop, &s);
 	if (rc == 0)
 		rc = list_events(&l, f, &s);
-	if (rc == 0 && l.n)
-		qsort(l.at, l.n, sizeof(*l.at), by_name);
+	if (rc == 0)
+		order_vec(&l, by_name);
 	for (int i = 0; rc == 0 && tables[i]; i++)
 		fn(arg, &(struct query_table_info){.schema = f->name,
 						   .name = tables[i]->name,
@@ -105,9 +103,7 @@ int query_tables(struct query *q, size_t file,
 						   .rows = s.events});
 	for (size_t i = 0; rc == 0 && i < l.n; i++)
 		fn(arg, &l.at[i]);
-	vec_each (text, &l.texts)
-		free(*text);
-	vec_free(&l.texts);
+	strings_free(&l.texts);
 	vec_free(&l);
 	summary_free(&s);
 	return rc < 0 ? error_sys(err, rc, "counting events") : 0;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/strings.h"
 #include "base/vec.h"
 #include "query/parts.h"
 #include "query/store_session.h"
@@ -21,10 +22,7 @@ struct query_stmt {
 	sqlite3_stmt *stmt;
 	struct store_stmt *remote; /* of a store: instead of stmt */
 	char *sql;
-	struct {
-		char **at;
-		size_t n, cap;
-	} values; /* of parameters, by number */
+	struct strings values; /* of parameters, by number; NULL: none was given */
 	bool no_groups, has_rows;
 	bool counts;	/* as in struct query, while it runs */
 	int64_t weight; /* the same, for the last row that SQLite has read */
@@ -146,9 +144,7 @@ void query_stmt_free(struct query_stmt *s)
 		return;
 	sqlite3_finalize(s->stmt);
 	store_stmt_free(s->remote);
-	vec_each (value, &s->values)
-		free(*value);
-	vec_free(&s->values);
+	strings_free(&s->values);
 	free(s->sql);
 	free(s);
 }

@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/order.h"
 #include "base/suggest.h"
 #include "base/vec.h"
 #include "query/store_session.h"
@@ -423,8 +424,8 @@ int store_tables(struct store_session *s, void (*fn)(void *arg, const struct que
 
 	if (rc == 0)
 		rc = load_systems(s, &list, err);
-	if (rc == 0 && list.n)
-		qsort(list.at, list.n, sizeof(*list.at), by_rank);
+	if (rc == 0)
+		order_vec(&list, by_rank);
 	vec_each (l, &list) {
 		if (rc == 0)
 			show_table(l, fn, arg);

@@ -9,6 +9,7 @@
 #include <spur/error.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 
 enum sql_kind {
 	SQL_WORD,
@@ -27,10 +28,7 @@ struct store_token {
 /* A statement: all that is not part of a token is blanks and comments. */
 struct store_sql {
 	char *text;
-	struct {
-		struct store_token *at;
-		size_t n, cap;
-	} tokens;
+	vec_of(struct store_token) tokens;
 	struct {
 		struct sql_param {
 			char *name;  /* with its colon */

@@ -39,21 +39,26 @@ struct fleet_cell *fleet_columns_find(const struct fleet_columns *c, const char 
 	return NULL;
 }
 
+int fleet_columns_add_own(struct fleet_columns *c, const char *name, const char *type,
+			  const char *about, bool coarse)
+{
+	struct fleet_cell *cell = vec_push(c);
+
+	if (!cell)
+		return -ENOMEM;
+	*cell = (struct fleet_cell){
+		.name = strdup(name), .type = type, .about = strdup(about), .coarse = coarse};
+	return cell->name && cell->about ? 0 : -ENOMEM;
+}
+
 int fleet_columns_begin(struct fleet_columns *c)
 {
-	for (int i = 0; i < NR_FLEET_COLUMNS; i++) {
-		struct fleet_cell *cell = vec_push(c);
+	int rc = 0;
 
-		if (!cell)
-			return -ENOMEM;
-		*cell = (struct fleet_cell){.name = strdup(first_columns[i].name),
-					    .type = "TEXT",
-					    .about = strdup(first_columns[i].about),
-					    .coarse = true};
-		if (!cell->name || !cell->about)
-			return -ENOMEM;
-	}
-	return 0;
+	for (int i = 0; rc == 0 && i < NR_FLEET_COLUMNS; i++)
+		rc = fleet_columns_add_own(c, first_columns[i].name, "TEXT", first_columns[i].about,
+					   true);
+	return rc;
 }
 
 struct fleet_cell *fleet_columns_add(struct fleet_columns *c, const char *own, const char *about)

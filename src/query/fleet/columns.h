@@ -5,6 +5,9 @@
 
 #include "query/fleet/private.h"
 
+/* Adds a column that files do not have. */
+int fleet_columns_add_own(struct fleet_columns *c, const char *name, const char *type,
+			  const char *about, bool coarse);
 /* Adds the columns that every table has. */
 int fleet_columns_begin(struct fleet_columns *c);
 /* Adds the columns of an event type, NULL: of all records; only the common ones, or all. */

@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "base/nanoseconds.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/vec.h"
 #include "query/fleet/private.h"
 #include "scan/lane.h"
@@ -242,8 +243,7 @@ int fleet_list_files(struct fleet *f, const char *path, struct spur_error *err)
 	/* The folders above are read, too, because the user may name a folder "…/host=web7". */
 	rc = S_ISDIR(st.st_mode) ? list_folder(&l, top, 0) : add_file(&l, top);
 	free(top);
-	if (f->files.n)
-		qsort(f->files.at, f->files.n, sizeof(*f->files.at), by_path);
+	order_vec(&f->files, by_path);
 	if (rc == 0 && !f->files.n)
 		rc = error_set(err, -ENOENT, "%s: there are no files in this folder", path);
 	return rc;
@@ -505,21 +505,14 @@ int fleet_visit(struct fleet *f, const struct file_list *list,
 
 void fleet_tell(struct fleet *f, struct fleet_file *file, const char *why)
 {
-	const struct query_options *o = &f->query->opt;
-	struct buf text;
+	/* The message may begin with the path already. */
+	const bool named = strncmp(why, file->path, strlen(file->path)) == 0;
 
 	f->incomplete = true;
-	if (file->told || !o->note)
+	if (file->told || !f->query->opt.note)
 		return;
 	file->told = true;
-	buf_init(&text, 8192);
-	/* The message may begin with the path already. */
-	if (strncmp(why, file->path, strlen(file->path)) == 0)
-		buf_puts(&text, why);
-	else
-		buf_printf(&text, "%s: %s", file->path, why);
-	o->note(o->arg, buf_str(&text));
-	buf_free(&text);
+	query_tell(f->query, "%s%s%s", named ? "" : file->path, named ? "" : ": ", why);
 }
 
 const char *file_value(const struct fleet_file *file, enum fleet_column column)
@@ -592,7 +585,7 @@ enum fleet_match fleet_match(const struct fleet_file *file, const struct fleet_t
 }
 
 /* Whether a column is read or limited. */
-static bool uses(const struct fleet_question *q, const struct fleet_limits *l, const char *name)
+static bool uses(const struct fleet_question *q, const struct limit_list *l, const char *name)
 {
 	bool found = false;
 
@@ -604,13 +597,12 @@ static bool uses(const struct fleet_question *q, const struct fleet_limits *l, c
 }
 
 void fleet_note_parquet(struct fleet *f, const struct file_list *list,
-			const struct fleet_question *q, const struct fleet_limits *l)
+			const struct fleet_question *q, const struct limit_list *l)
 {
-	const struct query_options *o = &f->query->opt;
 	const char *text = NULL;
 	bool any = false;
 
-	if (!o->note || f->noted == f->query->statement)
+	if (f->noted == f->query->statement)
 		return;
 	if (strcasecmp(q->table->name, "events") == 0 && uses(q, l, "text")) {
 		for (size_t i = 0; i < list->n; i++)
@@ -624,5 +616,5 @@ void fleet_note_parquet(struct fleet *f, const struct file_list *list,
 	if (!any)
 		return;
 	f->noted = f->query->statement;
-	o->note(o->arg, text);
+	query_tell(f->query, "%s", text);
 }

@@ -10,6 +10,7 @@
 
 #include "table/table.h"
 #include "base/error.h"
+#include "base/order.h"
 #include "base/vec.h"
 #include "query/fleet/columns.h"
 #include "scan/summary.h"
@@ -21,17 +22,10 @@ void fleet_free(struct fleet *f)
 	if (!f)
 		return;
 	fleet_free_files(f);
-	vec_each (t, &f->tables) {
-		fleet_columns_free(&(*t)->columns);
-		free((*t)->covered);
-		free((*t)->needed);
-		free((*t)->name);
-		free(*t);
-	}
+	vec_each (t, &f->tables)
+		fleet_table_free(*t);
 	vec_free(&f->tables);
-	vec_each (name, &f->names)
-		free(*name);
-	vec_free(&f->names);
+	strings_free(&f->names);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
 }
@@ -73,10 +67,7 @@ struct count {
 
 struct counting {
 	struct fleet *fleet;
-	struct {
-		struct count *at;
-		size_t n, cap;
-	} counts;
+	vec_of(struct count) counts;
 	uint64_t rows, traces;
 	int rc; /* the last error of any thread */
 };
@@ -201,7 +192,7 @@ int fleet_tables(struct query *q, void (*fn)(void *arg, const struct query_table
 {
 	struct counting c = {.fleet = q->fleet};
 	const struct fleet_table all = {.kind = FLEET_TRACES};
-	const struct fleet_limits none = {0};
+	const struct limit_list none = {0};
 	struct file_list list = {0};
 	int rc = fleet_choose(q->fleet, &all, &none, &list);
 
@@ -209,8 +200,7 @@ int fleet_tables(struct query *q, void (*fn)(void *arg, const struct query_table
 		rc = fleet_visit(q->fleet, &list, count_file, &c);
 	if (rc == 0)
 		rc = c.rc;
-	if (c.counts.n)
-		qsort(c.counts.at, c.counts.n, sizeof(*c.counts.at), by_name);
+	order_vec(&c.counts, by_name);
 	if (rc == 0)
 		show_counts(&c, fn, arg);
 	vec_each (n, &c.counts) {
@@ -244,18 +234,6 @@ int fleet_columns(struct query *q, const char *table,
 	return 0;
 }
 
-static void take_names(struct fleet *f, const struct spur_trace *t)
-{
-	for (size_t i = 0; i < t->events->nr; i++) {
-		char **slot = vec_push(&f->names);
-
-		if (slot)
-			*slot = strdup(t->events->list[i]->name);
-		if (slot && !*slot)
-			f->names.n--;
-	}
-}
-
 void fleet_names(struct query *q, void (*fn)(void *arg, const char *name), void *arg)
 {
 	struct fleet *f = q->fleet;
@@ -268,7 +246,8 @@ void fleet_names(struct query *q, void (*fn)(void *arg, const char *name), void 
 			continue;
 		tried++;
 		if (fleet_open(&f->files.at[i], &in, &err) && in.trace)
-			take_names(f, in.trace);
+			for (size_t k = 0; k < in.trace->events->nr; k++)
+				strings_add(&f->names, in.trace->events->list[k]->name);
 		fleet_close(&in);
 	}
 	fn(arg, "traces");

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Choosing the files of a fleet that a scan has to read.
- *
- * SQLite compares the values, so that files are excluded by the same rules as rows.
- */
+/* Choosing the files of a fleet that a scan has to read, by the same limits as rows. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +8,7 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "base/strings.h"
 #include "base/vec.h"
 #include "query/fleet/private.h"
 
@@ -21,93 +18,13 @@
  */
 #define WALL_MIN (631152000ll * 1000000000ll)
 
-static const struct {
-	unsigned char op;
-	const char *sql;
-} operators[] = {
-	{SQLITE_INDEX_CONSTRAINT_EQ, "="},	{SQLITE_INDEX_CONSTRAINT_GT, ">"},
-	{SQLITE_INDEX_CONSTRAINT_GE, ">="},	{SQLITE_INDEX_CONSTRAINT_LT, "<"},
-	{SQLITE_INDEX_CONSTRAINT_LE, "<="},	{SQLITE_INDEX_CONSTRAINT_NE, "<>"},
-	{SQLITE_INDEX_CONSTRAINT_LIKE, "like"}, {SQLITE_INDEX_CONSTRAINT_GLOB, "glob"},
-	{SQLITE_INDEX_CONSTRAINT_IS, "is"},	{SQLITE_INDEX_CONSTRAINT_ISNOT, "is not"},
-	{SQLITE_INDEX_CONSTRAINT_ISNULL, "is"}, {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, "is not"},
-};
-
-const char *fleet_operator(unsigned char op)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
-		if (operators[i].op == op)
-			return operators[i].sql;
-	return NULL;
-}
-
-void fleet_limits_free(struct fleet_limits *l)
-{
-	vec_each (limit, l) {
-		vec_each (value, &limit->values)
-			sqlite3_value_free(*value);
-		vec_free(&limit->values);
-	}
-	vec_free(l);
-}
-
-/* ---- comparing ---- */
-
-/* A statement that compares a text or a number, ?1 with ?2 and ?3, by an operator. */
-static sqlite3_stmt *comparer(struct fleet *f, const char *op, bool number)
-{
-	char sql[100];
-	sqlite3_stmt *s = NULL;
-
-	snprintf(sql, sizeof(sql), "select cast(?1 as %s) %s ?2", number ? "integer" : "text", op);
-	f->query->internal = true;
-	sqlite3_prepare_v2(f->query->db, sql, -1, &s, NULL);
-	f->query->internal = false;
-	return s;
-}
-
-/* Whether a value passes a limit; true in doubt. */
-static bool passes(struct fleet *f, const struct fleet_limit *l, const char *op, const char *text,
-		   int64_t number)
-{
-	sqlite3_stmt *s = comparer(f, op, !text);
-	bool found = !s;
-
-	for (size_t i = 0; s && !found && i < l->values.n; i++) {
-		sqlite3_reset(s);
-		if (text)
-			sqlite3_bind_text(s, 1, text, -1, SQLITE_STATIC);
-		else
-			sqlite3_bind_int64(s, 1, number);
-		sqlite3_bind_value(s, 2, l->values.at[i]);
-		found = sqlite3_step(s) != SQLITE_ROW || sqlite3_column_int(s, 0);
-	}
-	sqlite3_finalize(s);
-	return found;
-}
-
-/* Whether some time from `first` to `last` passes. */
-static bool time_passes(struct fleet *f, const struct fleet_limit *l, int64_t first, int64_t last)
-{
-	switch (l->op) {
-	case SQLITE_INDEX_CONSTRAINT_GT:
-	case SQLITE_INDEX_CONSTRAINT_GE: return passes(f, l, fleet_operator(l->op), NULL, last);
-	case SQLITE_INDEX_CONSTRAINT_LT:
-	case SQLITE_INDEX_CONSTRAINT_LE: return passes(f, l, fleet_operator(l->op), NULL, first);
-	case SQLITE_INDEX_CONSTRAINT_EQ:
-		return l->list ||
-		       (passes(f, l, "<=", NULL, first) && passes(f, l, ">=", NULL, last));
-	default: return true;
-	}
-}
-
-static bool is_time(const struct fleet_table *t, const struct fleet_limit *l)
+static bool is_time(const struct fleet_table *t, const struct limit *l)
 {
 	return l->column >= NR_FLEET_COLUMNS && t->columns.at[l->column].time;
 }
 
 /* The range of the times of a file's records; false if it is not known. */
-static bool time_range(struct fleet *f, const struct fleet_table *t, const struct fleet_limits *l,
+static bool time_range(const struct fleet_table *t, const struct limit_list *l,
 		       const struct fleet_file *file, int64_t *first, int64_t *last)
 {
 	if (file->state == FLEET_GOOD) {
@@ -130,10 +47,7 @@ static bool time_range(struct fleet *f, const struct fleet_table *t, const struc
 
 		if (!is_time(t, limit) || !from)
 			continue;
-		if (!passes(f, limit,
-			    limit->op == SQLITE_INDEX_CONSTRAINT_EQ ? ">="
-								    : fleet_operator(limit->op),
-			    NULL, WALL_MIN)) {
+		if (!limit_may_have_numbers(limit, INT64_MIN, WALL_MIN)) {
 			*first = (int64_t)file->midnight;
 			*last = INT64_MAX;
 			return true;
@@ -144,14 +58,38 @@ static bool time_range(struct fleet *f, const struct fleet_table *t, const struc
 
 /* A Parquet file has records of one type, which its path names. */
 static bool is_event_column(const struct fleet_file *file, const struct fleet_table *t,
-			    const struct fleet_limit *l)
+			    const struct limit *l)
 {
 	return file->parquet && l->column >= NR_FLEET_COLUMNS && t->kind == FLEET_EVENTS &&
 	       strcasecmp(t->name, "events") == 0 &&
 	       strcmp(t->columns.at[l->column].name, "event") == 0;
 }
 
-bool fleet_may_have(struct fleet *f, const struct fleet_table *t, const struct fleet_limits *l,
+/* Whether some time from `first` to `last` may pass. */
+static bool time_passes(const struct limit *l, int64_t first, int64_t last)
+{
+	switch (l->op) {
+	case SQLITE_INDEX_CONSTRAINT_GT:
+	case SQLITE_INDEX_CONSTRAINT_GE:
+	case SQLITE_INDEX_CONSTRAINT_LT:
+	case SQLITE_INDEX_CONSTRAINT_LE:
+	case SQLITE_INDEX_CONSTRAINT_EQ: return l->list || limit_may_have_numbers(l, first, last);
+	default: return true;
+	}
+}
+
+static bool value_passes(const struct limit *l, const char *value)
+{
+	struct buf room;
+	bool passes;
+
+	buf_init(&room, QUERY_VALUE_BYTES);
+	passes = limit_has_text(l, value, strlen(value), &room);
+	buf_free(&room);
+	return passes;
+}
+
+bool fleet_may_have(const struct fleet_table *t, const struct limit_list *l,
 		    const struct fleet_file *file)
 {
 	int64_t first, last;
@@ -165,13 +103,13 @@ bool fleet_may_have(struct fleet *f, const struct fleet_table *t, const struct f
 
 		if (!value && is_event_column(file, t, limit))
 			value = fleet_event_name(file->table);
-		if (value && !passes(f, limit, fleet_operator(limit->op), value, 0))
+		if (value && !value_passes(limit, value))
 			return false;
 	}
-	if (t->kind == FLEET_TRACES || !time_range(f, t, l, file, &first, &last))
+	if (t->kind == FLEET_TRACES || !time_range(t, l, file, &first, &last))
 		return true;
 	vec_each (limit, l)
-		if (is_time(t, limit) && !time_passes(f, limit, first, last))
+		if (is_time(t, limit) && !time_passes(limit, first, last))
 			return false;
 	return true;
 }
@@ -180,26 +118,7 @@ bool fleet_may_have(struct fleet *f, const struct fleet_table *t, const struct f
 
 static int push(struct file_list *l, size_t number)
 {
-	uint32_t *slot = vec_push(l);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = (uint32_t)number;
-	return 0;
-}
-
-static void note_same(struct fleet *f, const struct fleet_file *a, const struct fleet_file *b)
-{
-	const struct query_options *o = &f->query->opt;
-	struct buf text;
-
-	if (!o->note)
-		return;
-	buf_init(&text, 16384);
-	buf_printf(&text, "%s is the same trace as %s, and is left out%s", b->path, a->path,
-		   b->parquet ? "; so are other Parquet files of traces that count already" : "");
-	o->note(o->arg, buf_str(&text));
-	buf_free(&text);
+	return vec_add(l, &(uint32_t){(uint32_t)number}) ? 0 : -ENOMEM;
 }
 
 struct by_id {
@@ -258,7 +177,11 @@ static int find_same(struct fleet *f, const struct file_list *list)
 		 * enough.
 		 */
 		if (!file->told && !(file->parquet && f->told_parquet))
-			note_same(f, ids[first].file, file);
+			query_tell(f->query, "%s is the same trace as %s, and is left out%s",
+				   file->path, ids[first].file->path,
+				   file->parquet ? "; so are other Parquet files of traces that "
+						   "count already"
+						 : "");
 		file->told = true;
 		f->told_parquet |= file->parquet;
 	}
@@ -266,14 +189,14 @@ static int find_same(struct fleet *f, const struct file_list *list)
 	return 0;
 }
 
-int fleet_choose(struct fleet *f, const struct fleet_table *t, const struct fleet_limits *l,
+int fleet_choose(struct fleet *f, const struct fleet_table *t, const struct limit_list *l,
 		 struct file_list *out)
 {
 	struct file_list unknown = {0}, all = {0};
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < f->files.n; i++) {
-		if (!fleet_may_have(f, t, l, &f->files.at[i]))
+		if (!fleet_may_have(t, l, &f->files.at[i]))
 			continue;
 		rc = push(&all, i);
 		if (rc == 0 && f->files.at[i].state == FLEET_NEW)
@@ -288,10 +211,48 @@ int fleet_choose(struct fleet *f, const struct fleet_table *t, const struct flee
 
 		if (file->state == FLEET_BAD)
 			fleet_tell(f, file, file->about->why);
-		if (file->state == FLEET_GOOD && !file->twice && fleet_may_have(f, t, l, file))
+		if (file->state == FLEET_GOOD && !file->twice && fleet_may_have(t, l, file))
 			rc = push(out, all.at[i]);
 	}
 	vec_free(&unknown);
 	vec_free(&all);
+	return rc;
+}
+
+/* ---- traces in several files ---- */
+
+static int exclude(struct fleet *f, const struct file_list *list, const char *table,
+		   struct limit_list *out)
+{
+	struct string_refs ids = {0};
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; rc == SQLITE_OK && i < list->n; i++) {
+		const struct fleet_file *file = &f->files.at[list->at[i]];
+		const char *id = file_value(file, FLEET_TRACE_ID);
+
+		if (id && !(file->parquet && strcasecmp(file->table, table) != 0) &&
+		    !string_refs_add(&ids, id))
+			rc = SQLITE_NOMEM;
+	}
+	if (rc == SQLITE_OK)
+		rc = limit_exclude(out, FLEET_TRACE_ID, table, &ids);
+	vec_free(&ids);
+	return rc == SQLITE_OK ? 0 : -ENOMEM;
+}
+
+int fleet_exclude(struct fleet *f, const struct file_list *list, struct limit_list *out)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < list->n; i++) {
+		const struct fleet_file *file = &f->files.at[list->at[i]];
+		bool known = !file->parquet || *file->id;
+
+		vec_each (l, out)
+			known |= !known && strcasecmp(l->table, file->table) == 0;
+		if (!known)
+			rc = exclude(f, list, file->table, out);
+	}
 	return rc;
 }

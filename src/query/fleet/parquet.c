@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "query/fleet/columns.h"
-#include "query/fleet/parquet_tests.h"
+#include "query/fleet/private.h"
 #include "query/fleet/tally.h"
 
 #define S_PER_DAY 86400
@@ -32,7 +32,7 @@ struct fleet_source {
 
 /* A test of a column of the file, and its results for the values of a dictionary. */
 struct tested {
-	const struct fleet_test *test;
+	const struct limit *limit;
 	struct fleet_source source;
 	uint64_t dict;
 	uint8_t *passes;
@@ -43,14 +43,8 @@ struct asked {
 	struct fleet_asking *a;
 	struct parquet *file;
 	struct fleet_source *wanted; /* as many as the question has columns */
-	struct {
-		struct tested *at;
-		size_t n, cap;
-	} tests;
-	struct {
-		uint32_t *at;
-		size_t n, cap;
-	} lanes; /* columns of the file */
+	vec_of(struct tested) tests;
+	vec_of(uint32_t) lanes; /* columns of the file */
 	struct parquet_rows *rows;
 	struct parquet_values *values; /* by lane, of the batch */
 	struct tally *tally;
@@ -80,15 +74,13 @@ static bool passes(const struct tested *t, const struct parquet_values *v, uint3
 	char date[DATE_TEXT];
 
 	if (t->source.column->kind == PARQUET_TEXT)
-		return test_text(t->test, v->texts[i].at, v->texts[i].len, room);
+		return limit_has_text(t->limit, v->texts[i].at, v->texts[i].len, room);
 	if (t->source.column->kind == PARQUET_REAL)
-		return isnan(parquet_real(v->numbers[i]))
-			       ? test_missing(t->test)
-			       : test_real(t->test, parquet_real(v->numbers[i]));
+		return limit_has_real(t->limit, parquet_real(v->numbers[i]));
 	if (!t->source.date)
-		return test_number(t->test, v->numbers[i]);
+		return limit_has_number(t->limit, v->numbers[i]);
 	put_date(v->numbers[i], date);
-	return test_text(t->test, date, strlen(date), room);
+	return limit_has_text(t->limit, date, strlen(date), room);
 }
 
 /* Tests the values of a dictionary. */
@@ -111,9 +103,10 @@ static int test_dict(struct tested *t, const struct parquet_values *v, struct bu
 }
 
 /* The fast case: numbers in a range. */
-static uint32_t keep_range(const int64_t *v, uint32_t *rows, uint32_t n, int64_t low, int64_t high,
-			   bool outside)
+static uint32_t keep_range(const int64_t *v, uint32_t *rows, uint32_t n, const struct limit *l)
 {
+	const int64_t low = l->low, high = l->high;
+	const bool outside = l->outside;
 	uint32_t kept = 0;
 
 	for (uint32_t k = 0; k < n; k++) {
@@ -129,16 +122,14 @@ static uint32_t keep_range(const int64_t *v, uint32_t *rows, uint32_t n, int64_t
 static int keep_passing(struct tested *t, const struct parquet_values *v, uint32_t *rows,
 			uint32_t n, struct buf *room)
 {
-	const bool null = test_missing(t->test);
+	const bool null = limit_has_missing(t->limit);
 	uint32_t kept = 0;
-	int64_t low, high;
-	bool outside;
 
 	if (v->ids && test_dict(t, v, room) < 0)
 		return -ENOMEM;
 	if (!v->ids && !v->missing && t->source.column->kind == PARQUET_NUMBER && !t->source.date &&
-	    test_range(t->test, &low, &high, &outside))
-		return (int)keep_range(v->numbers, rows, n, low, high, outside);
+	    t->limit->is_range)
+		return (int)keep_range(v->numbers, rows, n, t->limit);
 	for (uint32_t k = 0; k < n; k++) {
 		const uint32_t i = rows[k];
 
@@ -209,6 +200,22 @@ static int find_source(struct asked *x, int column, struct fleet_source *s)
 	return lane_of(x, (uint32_t)number, &s->lane);
 }
 
+static int add_test(struct asked *x, const struct limit *l)
+{
+	struct fleet_source s;
+	int rc = find_source(x, l->column, &s);
+
+	if (rc < 0)
+		return rc;
+	if (s.from == FROM_TEXT)
+		x->never |= !limit_has_text(l, s.text, strlen(s.text), &x->room);
+	else if (s.from == FROM_NOTHING)
+		x->never |= !limit_has_missing(l);
+	if (s.from != FROM_FILE)
+		return 0;
+	return vec_add(&x->tests, &((struct tested){.limit = l, .source = s})) ? 0 : -ENOMEM;
+}
+
 static int find_sources(struct asked *x)
 {
 	const struct fleet_question *q = x->a->q;
@@ -217,32 +224,13 @@ static int find_sources(struct asked *x)
 	x->wanted = calloc(q->nr + 1, sizeof(*x->wanted));
 	if (!x->wanted)
 		return -ENOMEM;
-	/* Tests come first, so that the pages of their columns do. */
-	vec_each (test, &q->tests) {
-		struct fleet_source s;
-		struct tested *slot;
-
-		/*
-		 * Duplicates of traces in other files matter only for files that may have several
-		 * traces.
-		 */
-		if (test->none &&
-		    (*x->a->file->id || strcasecmp(test->table, x->a->file->table) != 0))
-			continue;
-		rc = find_source(x, test->column, &s);
-		if (rc < 0)
-			return rc;
-		if (s.from == FROM_TEXT)
-			x->never |= !test_text(test, s.text, strlen(s.text), &x->room);
-		else if (s.from == FROM_NOTHING)
-			x->never |= !test_missing(test);
-		if (s.from != FROM_FILE)
-			continue;
-		slot = vec_push(&x->tests);
-		if (!slot)
-			return -ENOMEM;
-		*slot = (struct tested){.test = test, .source = s};
-	}
+	/* Limits come first, so that the pages of their columns do. */
+	for (size_t i = 0; rc == 0 && i < q->limits->n; i++)
+		rc = add_test(x, &q->limits->at[i]);
+	/* Duplicates in other files matter only for files that may have several traces. */
+	for (size_t i = 0; rc == 0 && !*x->a->file->id && i < q->excluded.n; i++)
+		if (strcasecmp(q->excluded.at[i].table, x->a->file->table) == 0)
+			rc = add_test(x, &q->excluded.at[i]);
 	for (size_t i = 0; rc == 0 && i < q->nr; i++)
 		rc = find_source(x, q->columns[i], &x->wanted[i]);
 	return rc;
@@ -258,14 +246,15 @@ static bool may_pass(struct asked *x, uint32_t group)
 		bool may = true;
 
 		parquet_bounds(x->file, group, x->lanes.at[t->source.lane], &b);
-		if (t->source.date || (!b.none_missing && test_missing(t->test)))
+		if (t->source.date || (!b.none_missing && limit_has_missing(t->limit)))
 			continue;
 		if (b.all_missing)
 			may = false;
 		else if (b.known && t->source.column->kind == PARQUET_NUMBER)
-			may = test_numbers(t->test, b.min, b.max);
+			may = limit_may_have_numbers(t->limit, b.min, b.max);
 		else if (b.known)
-			may = test_texts(t->test, &b.least, &b.most);
+			may = limit_may_have_texts(t->limit, b.least.at, b.least.len, b.most.at,
+						   b.most.len);
 		if (!may)
 			return false;
 	}

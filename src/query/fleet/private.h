@@ -11,6 +11,8 @@
 
 #include <pthread.h>
 
+#include "base/strings.h"
+#include "base/vec.h"
 #include "store/parquet/parquet.h"
 #include "scan/identity.h"
 #include "query/fleet/fleet.h"
@@ -84,18 +86,9 @@ struct fleet_table {
 
 struct fleet {
 	struct query *query;
-	struct {
-		struct fleet_file *at;
-		size_t n, cap;
-	} files;
-	struct {
-		struct fleet_table **at;
-		size_t n, cap;
-	} tables;
-	struct {
-		char **at;
-		size_t n, cap;
-	} names; /* of events, of the first file that could be opened */
+	vec_of(struct fleet_file) files;
+	vec_of(struct fleet_table *) tables;
+	struct strings names; /* of events, of the first file that could be opened */
 	unsigned int threads;
 	bool probing; /* a statement is prepared to learn which files it needs */
 	bool incomplete;
@@ -155,59 +148,28 @@ void fleet_tell(struct fleet *f, struct fleet_file *file, const char *why);
 
 /* ---- limits ---- */
 
-/* A limit of a scan. Its values are as SQL has them. */
-struct fleet_limit {
-	int column;
-	unsigned char op; /* SQLITE_INDEX_CONSTRAINT_… */
-	struct {
-		sqlite3_value **at; /* several: one of them */
-		size_t n, cap;
-	} values;
-	bool list;
-};
-
-struct fleet_limits {
-	struct fleet_limit *at;
-	size_t n, cap;
-};
-
-void fleet_limits_free(struct fleet_limits *l);
-
-/* The SQL of an operator; NULL if it is not supported. */
-const char *fleet_operator(unsigned char op);
-
 /* Whether the file may have rows within the limits, by what is known about it. */
-bool fleet_may_have(struct fleet *f, const struct fleet_table *t, const struct fleet_limits *l,
+bool fleet_may_have(const struct fleet_table *t, const struct limit_list *l,
 		    const struct fleet_file *file);
 
 /* Chooses those files, in order of their names, without duplicates. Opens files if necessary. */
-int fleet_choose(struct fleet *f, const struct fleet_table *t, const struct fleet_limits *l,
+int fleet_choose(struct fleet *f, const struct fleet_table *t, const struct limit_list *l,
 		 struct file_list *out);
 
-/* ---- limits as Parquet is tested by them, parquet_tests.c ---- */
-
-struct fleet_test;
-
-struct fleet_tests {
-	struct fleet_test *at;
-	size_t n, cap;
-};
-
 /*
- * Makes the tests, and one that excludes traces which another file of the list has. 0, -ENOMEM,
- * -E2BIG.
+ * Excludes, from files with several traces, the traces that have a file of their own in the list.
+ * 0 or -ENOMEM.
  */
-int fleet_tests_make(struct fleet *f, const struct fleet_limits *l, const struct file_list *list,
-		     struct fleet_tests *out);
-void fleet_tests_free(struct fleet_tests *t);
+int fleet_exclude(struct fleet *f, const struct file_list *list, struct limit_list *out);
 
 /* ---- scans ---- */
 
 /* The question to each file: which rows and columns are needed. */
 struct fleet_question {
 	const struct fleet_table *table;
-	struct buf where;	  /* by fleet_put_limits() */
-	struct fleet_tests tests; /* the same for Parquet */
+	struct buf where;		 /* by fleet_put_limits() */
+	const struct limit_list *limits; /* the same */
+	struct limit_list excluded;	 /* by fleet_exclude(), for Parquet */
 	int *columns; /* the wanted ones; those of every table only if rows differ in them */
 	size_t nr;
 	bool counted; /* equal rows are returned as one, with their number as the first value */
@@ -270,7 +232,7 @@ int fleet_ask_parquet(struct fleet_asking *a, struct parquet *p, struct spur_err
 int fleet_trace_columns(struct fleet_columns *c);
 
 /* Limits as SQL for a trace, with marks for the columns. */
-void fleet_put_limits(struct buf *sql, const struct fleet_limits *l);
+void fleet_put_limits(struct buf *sql, const struct limit_list *l);
 
 /* ---- Parquet ---- */
 
@@ -288,7 +250,7 @@ bool fleet_is_event(const struct fleet_file *file);
 const char *fleet_event_name(const char *table);
 /* Tells the user about columns or tables that Parquet files lack. */
 void fleet_note_parquet(struct fleet *f, const struct file_list *list,
-			const struct fleet_question *q, const struct fleet_limits *l);
+			const struct fleet_question *q, const struct limit_list *l);
 
 /* ---- tables ---- */
 
@@ -298,6 +260,7 @@ extern const sqlite3_module fleet_module;
 int fleet_make_tables(struct query *q, const char *sql, struct spur_error *err);
 struct fleet_table *fleet_table_find(const struct fleet *f, const char *name);
 int fleet_declare(sqlite3 *db, const struct fleet_table *t);
+void fleet_table_free(struct fleet_table *t);
 void fleet_free(struct fleet *f);
 
 /* For schema.c and names.c. */

@@ -241,7 +241,7 @@ static bool begin(struct fleet_scan *s, const struct file_list *list)
 static void question_free(struct fleet_question *q)
 {
 	buf_free(&q->where);
-	fleet_tests_free(&q->tests);
+	limit_list_free(&q->excluded);
 	free(q->columns);
 }
 

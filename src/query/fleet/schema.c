@@ -15,6 +15,7 @@
 
 #include "table/table.h"
 #include "base/error.h"
+#include "base/order.h"
 #include "base/vec.h"
 #include "query/fleet/columns.h"
 
@@ -58,7 +59,7 @@ static int first_guess(struct fleet_table *t)
 	return rc == 0 ? fleet_columns_of_event(&t->columns, NULL, true) : rc;
 }
 
-static void free_table(struct fleet_table *t)
+void fleet_table_free(struct fleet_table *t)
 {
 	fleet_columns_free(&t->columns);
 	free(t->covered);
@@ -69,34 +70,17 @@ static void free_table(struct fleet_table *t)
 
 static struct fleet_table *add_table(struct fleet *f, const char *name)
 {
-	struct fleet_table *t = calloc(1, sizeof(*t)), **slot;
+	struct fleet_table *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
 	t->name = strdup(name);
 	t->covered = calloc(BIT_WORDS(f->files.n) + 1, sizeof(*t->covered));
 	t->needed = calloc(BIT_WORDS(f->files.n) + 1, sizeof(*t->needed));
-	slot = t->name && t->covered && t->needed && first_guess(t) == 0 ? vec_push(&f->tables)
-									 : NULL;
-	if (!slot) {
-		free_table(t);
-		return NULL;
-	}
-	*slot = t;
-	return t;
-}
-
-static int run_internal(struct query *q, char *sql, struct spur_error *err)
-{
-	int rc;
-
-	if (!sql)
-		return no_memory(err);
-	q->internal = true;
-	rc = sqlite3_exec(q->db, sql, NULL, NULL, NULL);
-	q->internal = false;
-	sqlite3_free(sql);
-	return rc == SQLITE_OK ? 0 : error_set(err, -EINVAL, "%s", sqlite3_errmsg(q->db));
+	if (t->name && t->covered && t->needed && first_guess(t) == 0 && vec_add(&f->tables, &t))
+		return t;
+	fleet_table_free(t);
+	return NULL;
 }
 
 static int unmake(struct fleet *f, struct fleet_table *t, struct spur_error *err)
@@ -104,7 +88,7 @@ static int unmake(struct fleet *f, struct fleet_table *t, struct spur_error *err
 	if (!t->made)
 		return 0;
 	t->made = false;
-	return run_internal(f->query, sqlite3_mprintf("drop table main.\"%w\"", t->name), err);
+	return query_run(f->query, sqlite3_mprintf("drop table main.\"%w\"", t->name), err);
 }
 
 static int make(struct fleet *f, struct fleet_table *t, struct spur_error *err)
@@ -115,11 +99,11 @@ static int make(struct fleet *f, struct fleet_table *t, struct spur_error *err)
 	while (f->tables.at[number] != t)
 		number++;
 	if (rc == 0)
-		rc = run_internal(f->query,
-				  sqlite3_mprintf("create virtual table main.\"%w\" using "
-						  "spur_fleet(%lld)",
-						  t->name, (long long)number),
-				  err);
+		rc = query_run(f->query,
+			       sqlite3_mprintf("create virtual table main.\"%w\" using "
+					       "spur_fleet(%lld)",
+					       t->name, (long long)number),
+			       err);
 	t->made = rc == 0;
 	return rc < 0 ? error_prefix(err, "the table '%s' cannot be made", t->name) : 0;
 }
@@ -230,10 +214,7 @@ struct variant {
 
 struct learning {
 	struct fleet *fleet;
-	struct {
-		struct variant *at;
-		size_t n, cap;
-	} variants;
+	vec_of(struct variant) variants;
 	bool no_memory;
 };
 
@@ -250,13 +231,10 @@ static void add_variant(struct learning *l, struct fleet_table *t, size_t file,
 		fleet_columns_free(c);
 		return;
 	}
-	v = vec_push(&l->variants);
-	if (!v) {
+	if (!vec_add(&l->variants, &((struct variant){t, file, *c}))) {
 		fleet_columns_free(c);
 		l->no_memory = true;
-		return;
 	}
-	*v = (struct variant){t, file, *c};
 }
 
 /* The columns of a file; *exists: whether the file has the table at all. */
@@ -317,8 +295,7 @@ static int take_variants(struct learning *l, struct spur_error *err)
 {
 	int rc = l->no_memory ? no_memory(err) : 0;
 
-	if (l->variants.n)
-		qsort(l->variants.at, l->variants.n, sizeof(*l->variants.at), by_file);
+	order_vec(&l->variants, by_file);
 	vec_each (v, &l->variants) {
 		struct fleet_table *t = v->table;
 		bool grown = false;
@@ -358,16 +335,12 @@ static int learn_needed(struct fleet *f, struct spur_error *err)
 
 	for (size_t i = 0; rc == 0 && i < f->files.n; i++) {
 		bool wanted = false;
-		uint32_t *slot;
 
 		vec_each (t, &f->tables)
 			wanted |= !(*t)->fixed && bit_get((*t)->needed, i) &&
 				  !bit_get((*t)->covered, i) &&
 				  fleet_match(&f->files.at[i], *t) != FLEET_NO_ROWS;
-		slot = wanted ? vec_push(&list) : NULL;
-		if (slot)
-			*slot = (uint32_t)i;
-		else if (wanted)
+		if (wanted && !vec_add(&list, &(uint32_t){(uint32_t)i}))
 			rc = no_memory(err);
 	}
 	if (rc == 0)
@@ -391,17 +364,12 @@ static int look_elsewhere(struct fleet *f, struct fleet_table *t, struct spur_er
 		struct file_list list = {0};
 
 		for (; rc == 0 && i < f->files.n && list.n < at_once; i++) {
-			uint32_t *slot;
-
 			if (bit_get(t->covered, i) ||
 			    fleet_match(&f->files.at[i], t) == FLEET_NO_ROWS)
 				continue;
 			bit_set(t->needed, i);
 			bit_set(t->covered, i);
-			slot = vec_push(&list);
-			if (slot)
-				*slot = (uint32_t)i;
-			else
+			if (!vec_add(&list, &(uint32_t){(uint32_t)i}))
 				rc = no_memory(err);
 		}
 		if (rc == 0)

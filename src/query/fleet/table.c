@@ -25,7 +25,6 @@
 #define MAX_COLUMN   9999
 #define GROUP_ROWS   (1u << 18) /* that are stored, unless rows have been returned already */
 #define GROUP_MEMORY (256u << 20)
-#define MANY_SCANS   30
 #define PLAN_HEAD    18 /* bytes before the limits */
 
 struct fleet_vtab {
@@ -36,7 +35,7 @@ struct fleet_vtab {
 
 struct fleet_cursor {
 	sqlite3_vtab_cursor base;
-	struct fleet_limits limits;
+	struct limit_list limits;
 	struct fleet_scan *scan;
 	int *slots; /* by column: its index in a row's values; -1: none */
 	int group[MAX_GROUP_CELLS], nr_group;
@@ -49,10 +48,7 @@ struct fleet_cursor {
 	/* Rows that have been put in order: */
 	bool ordered;
 	struct arena arena;
-	struct {
-		struct fleet_row *at;
-		size_t n, cap;
-	} held;
+	vec_of(struct fleet_row) held;
 	size_t pos;
 };
 
@@ -192,43 +188,30 @@ static void take_count(struct fleet *f, const struct fleet_table *t, sqlite3_ind
 	f->query->groups = true;
 }
 
-static int add_value(struct fleet_limit *l, sqlite3_value *v)
-{
-	sqlite3_value **slot = vec_push(&l->values);
-
-	if (slot)
-		*slot = sqlite3_value_dup(v);
-	return slot && *slot ? SQLITE_OK : SQLITE_NOMEM;
-}
-
 /*
  * Called while a statement is probed: marks the files that its scans may need, by the known values.
  */
 static int note_needed(struct fleet *f, struct fleet_table *t, sqlite3_index_info *info)
 {
-	struct fleet_limits l = {0};
+	struct limit_list l = {0};
 	int rc = SQLITE_OK;
 
 	for (int i = 0; rc == SQLITE_OK && i < info->nConstraint; i++) {
 		const struct sqlite3_index_constraint *c = &info->aConstraint[i];
-		struct fleet_limit *limit;
 		sqlite3_value *v;
 
-		if (takes(t, info, i) < 0 || sqlite3_vtab_rhs_value(info, i, &v) != SQLITE_OK)
-			continue;
-		limit = vec_push(&l);
-		if (!limit) {
-			rc = SQLITE_NOMEM;
-			break;
-		}
-		limit->column = c->iColumn;
-		limit->op = c->op;
-		rc = add_value(limit, v);
+		if (takes(t, info, i) >= 0 && sqlite3_vtab_rhs_value(info, i, &v) == SQLITE_OK)
+			rc = limit_add(&l, c->iColumn, c->op, false, v);
+	}
+	/* The scan will refuse such a pattern. */
+	if (rc == SQLITE_TOOBIG) {
+		limit_list_free(&l);
+		rc = SQLITE_OK;
 	}
 	for (size_t i = 0; rc == SQLITE_OK && i < f->files.n; i++)
-		if (!bit_get(t->needed, i) && fleet_may_have(f, t, &l, &f->files.at[i]))
+		if (!bit_get(t->needed, i) && fleet_may_have(t, &l, &f->files.at[i]))
 			bit_set(t->needed, i);
-	fleet_limits_free(&l);
+	limit_list_free(&l);
 	return rc;
 }
 
@@ -299,7 +282,7 @@ static void scan_end(struct fleet_cursor *c)
 {
 	fleet_scan_free(c->scan);
 	c->scan = NULL;
-	fleet_limits_free(&c->limits);
+	limit_list_free(&c->limits);
 	free(c->slots);
 	c->slots = NULL;
 	vec_free(&c->held);
@@ -315,26 +298,15 @@ static int cursor_close(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
-static int add_limit(struct fleet_limits *l, const char *at, sqlite3_value *arg)
+static int add_limit(struct fleet_cursor *c, const char *at, sqlite3_value *arg)
 {
-	struct fleet_limit *limit = vec_push(l);
-	sqlite3_value *each;
-	int rc;
+	const int column = (int)strtol((char[]){at[2], at[3], at[4], at[5], 0}, NULL, 10);
+	const int rc = limit_add(&c->limits, column, plan_operator(at[1]), at[1] < 'a', arg);
 
-	if (!limit)
-		return SQLITE_NOMEM;
-	limit->list = at[1] < 'a';
-	limit->op = plan_operator(at[1]);
-	limit->column = (int)strtol((char[]){at[2], at[3], at[4], at[5], 0}, NULL, 10);
-	if (!limit->list)
-		return add_value(limit, arg);
-	for (rc = sqlite3_vtab_in_first(arg, &each); rc == SQLITE_OK && each;
-	     rc = sqlite3_vtab_in_next(arg, &each)) {
-		rc = add_value(limit, each);
-		if (rc != SQLITE_OK)
-			return rc;
-	}
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+	if (rc != SQLITE_TOOBIG)
+		return rc;
+	vtab_error(c->base.pVtab, "LIKE or GLOB pattern too complex");
+	return SQLITE_ERROR;
 }
 
 /* ---- the question to a file ---- */
@@ -353,9 +325,8 @@ static int make_question(struct fleet_cursor *c, const struct file_list *list, u
 {
 	struct fleet *f = ((struct fleet_vtab *)c->base.pVtab)->fleet;
 	const struct fleet_table *t = ((struct fleet_vtab *)c->base.pVtab)->table;
-	int rc;
 
-	*q = (struct fleet_question){.table = t, .counted = c->nr_group > 0};
+	*q = (struct fleet_question){.table = t, .limits = &c->limits, .counted = c->nr_group > 0};
 	buf_init(&q->where, 32u << 20);
 	q->columns = calloc(t->columns.n + 1, sizeof(*q->columns));
 	c->slots = calloc(t->columns.n + 1, sizeof(*c->slots));
@@ -373,11 +344,8 @@ static int make_question(struct fleet_cursor *c, const struct file_list *list, u
 		if (used >> (i < 63 ? i : 63) & 1)
 			want(q, c, i);
 	fleet_put_limits(&q->where, &c->limits);
-	rc = fleet_tests_make(f, &c->limits, list, &q->tests);
-	if (rc == -E2BIG)
-		vtab_error(c->base.pVtab, "LIKE or GLOB pattern too complex");
-	if (rc < 0)
-		return rc == -E2BIG ? SQLITE_ERROR : SQLITE_NOMEM;
+	if (fleet_exclude(f, list, &q->excluded) < 0)
+		return SQLITE_NOMEM;
 	fleet_note_parquet(f, list, q, &c->limits);
 	return q->where.full ? SQLITE_TOOBIG : SQLITE_OK;
 }
@@ -529,23 +497,6 @@ static int cursor_next(sqlite3_vtab_cursor *cursor)
 	return fleet_scan_result(got);
 }
 
-/* Tells the user when files are read for each row of another table. */
-static void note_scan(struct fleet *f, struct fleet_table *t, size_t files)
-{
-	const struct query_options *o = &f->query->opt;
-	char text[300];
-
-	if (t->scans.statement != f->query->statement)
-		t->scans = (struct scans){.statement = f->query->statement};
-	if (t->kind == FLEET_TRACES || !files || ++t->scans.n != MANY_SCANS || !o->note)
-		return;
-	snprintf(text, sizeof(text),
-		 "this reads %.60s again for each row of another table; with x as materialized "
-		 "(select ... from %.60s) would read it once",
-		 t->name, t->name);
-	o->note(o->arg, text);
-}
-
 static int filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int argc,
 		  sqlite3_value **argv)
 {
@@ -564,7 +515,7 @@ static int filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int
 	c->eof = true;
 	c->repeat = c->pos = 0;
 	for (int i = 0; rc == SQLITE_OK && *at == 'c' && i < argc; at += 6, i++)
-		rc = add_limit(&c->limits, at, argv[i]);
+		rc = add_limit(c, at, argv[i]);
 	if (rc != SQLITE_OK)
 		return rc;
 	c->nr_group = plan_groups(at, c->group, c->descends);
@@ -574,7 +525,8 @@ static int filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int
 		vec_free(&list);
 		return fleet_scan_result(got);
 	}
-	note_scan(v->fleet, v->table, list.n);
+	if (v->table->kind != FLEET_TRACES && list.n)
+		query_note_scan(v->fleet->query, v->table->name, &v->table->scans);
 	rc = make_question(c, &list, strtoull(digits, NULL, 16), &q);
 	nr = q.nr;
 	c->scan = fleet_scan_new(v->fleet, &list, &q);

@@ -46,10 +46,7 @@ struct tally {
 	struct hash_seed seed;
 	uint32_t *now; /* by row of the batch: its group so far */
 	size_t cap;
-	struct {
-		uint64_t *at;
-		size_t n, cap;
-	} counts;
+	vec_of(uint64_t) counts;
 };
 
 /* The map stores pointers other than NULL. */

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/vec.h"
+#include "query/fleet/columns.h"
 #include "query/fleet/private.h"
 #include "scan/summary.h"
 
@@ -63,18 +64,11 @@ static const struct {
 
 int fleet_trace_columns(struct fleet_columns *c)
 {
-	for (size_t i = 0; i < NR_FACTS; i++) {
-		struct fleet_cell *cell = vec_push(c);
+	int rc = 0;
 
-		if (!cell)
-			return -ENOMEM;
-		*cell = (struct fleet_cell){.name = strdup(facts[i].name),
-					    .type = facts[i].type,
-					    .about = strdup(facts[i].about)};
-		if (!cell->name || !cell->about)
-			return -ENOMEM;
-	}
-	return 0;
+	for (size_t i = 0; rc == 0 && i < NR_FACTS; i++)
+		rc = fleet_columns_add_own(c, facts[i].name, facts[i].type, facts[i].about, false);
+	return rc;
 }
 
 /* Facts for which the whole file has to be read. */
@@ -200,7 +194,7 @@ static void put_value(struct buf *sql, sqlite3_value *v)
 	}
 }
 
-void fleet_put_limits(struct buf *sql, const struct fleet_limits *l)
+void fleet_put_limits(struct buf *sql, const struct limit_list *l)
 {
 	const char *between = " where ";
 
@@ -210,7 +204,7 @@ void fleet_put_limits(struct buf *sql, const struct fleet_limits *l)
 		buf_puts(sql, between);
 		between = " and ";
 		put_mark(sql, limit->column);
-		buf_printf(sql, " %s ", limit->list ? "in (" : fleet_operator(limit->op));
+		buf_printf(sql, " %s ", limit->list ? "in (" : limit_operator(limit->op));
 		for (size_t i = 0; i < limit->values.n; i++) {
 			buf_puts(sql, i ? ", " : "");
 			put_value(sql, limit->values.at[i]);

@@ -26,9 +26,7 @@
 
 void tsv_free(struct tsv *t)
 {
-	vec_each (name, &t->names)
-		free(*name);
-	vec_free(&t->names);
+	strings_free(&t->names);
 	vec_free(&t->kinds);
 	vec_free(&t->values);
 }
@@ -200,12 +198,8 @@ static int take_names(struct tsv *t, char *line, size_t len)
 	if (count_fields(line, len) > TSV_COLUMNS)
 		return -EBADMSG;
 	while (next_field(&at, line + len, &field, &n)) {
-		char **name = vec_push(&t->names);
-
-		if (!name || !vec_push(&t->kinds) || !vec_push(&t->values))
-			return -ENOMEM;
-		*name = strndup(field, unescape(field, n));
-		if (!*name)
+		if (!strings_add_bytes(&t->names, field, unescape(field, n)) ||
+		    !vec_push(&t->kinds) || !vec_push(&t->values))
 			return -ENOMEM;
 	}
 	return 0;
@@ -331,14 +325,6 @@ void ch_select_init(struct ch_select *c, struct ch_server *s)
 
 /* ---- what went wrong ---- */
 
-static bool is_fault(unsigned int code)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
-		if (faults[i] == code)
-			return true;
-	return false;
-}
-
 /* `body` ends with a zero. */
 static int refuse(struct ch_select *c, const char *body, struct spur_error *err)
 {
@@ -347,7 +333,7 @@ static int refuse(struct ch_select *c, const char *body, struct spur_error *err)
 
 	if (rc == 0)
 		return ch_nonsense(c->server, err);
-	if (is_fault(c->server->code))
+	if (ch_is_among(faults, ARRAY_SIZE(faults), c->server->code))
 		rc = -EINVAL;
 	else if (c->rows)
 		rc = -ENODATA;

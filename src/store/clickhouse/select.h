@@ -15,6 +15,8 @@
 
 #include <spur/error.h>
 
+#include "base/strings.h"
+#include "base/vec.h"
 #include "store/clickhouse/server.h"
 
 /*
@@ -39,18 +41,9 @@ struct tsv_value {
 
 struct tsv {
 	size_t lines; /* so far; the first two are the head */
-	struct {
-		char **at;
-		size_t n, cap;
-	} names;
-	struct {
-		enum tsv_kind *at;
-		size_t n, cap;
-	} kinds;
-	struct {
-		struct tsv_value *at;
-		size_t n, cap;
-	} values; /* of the last row, as many as there are columns */
+	struct strings names;
+	vec_of(enum tsv_kind) kinds;
+	vec_of(struct tsv_value) values; /* of the last row, as many as there are columns */
 };
 
 void tsv_free(struct tsv *t);

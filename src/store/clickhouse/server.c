@@ -369,10 +369,10 @@ static void clean_words(const char *body, char *out, size_t cap)
 	buf_free(&text);
 }
 
-static bool will_pass(unsigned int code)
+bool ch_is_among(const unsigned int *codes, size_t n, unsigned int code)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(passing); i++)
-		if (passing[i] == code)
+	for (size_t i = 0; i < n; i++)
+		if (codes[i] == code)
 			return true;
 	return false;
 }
@@ -388,7 +388,7 @@ int ch_judge(struct ch_server *s, int status, const char *body, struct spur_erro
 	if (strncmp(body, "Code: ", 6) == 0) {
 		for (const char *c = body + 6; isdigit((unsigned char)*c) && s->code < 100000; c++)
 			s->code = s->code * 10 + (unsigned int)(*c - '0');
-		rc = will_pass(s->code) ? -EHOSTDOWN : -EREMOTEIO;
+		rc = ch_is_among(passing, ARRAY_SIZE(passing), s->code) ? -EHOSTDOWN : -EREMOTEIO;
 	} else {
 		rc = status >= 400 && status < 500 && status != 408 && status != 429 ? -EREMOTEIO
 										     : -EHOSTDOWN;

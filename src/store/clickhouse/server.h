@@ -15,6 +15,7 @@
 #include <spur/error.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 #include "net/http.h"
 
 struct ch_address {
@@ -67,10 +68,7 @@ struct ch_server {
 	bool away;	   /* it could not be reached */
 	struct spur_error why;
 	bool known; /* `tables` is loaded */
-	struct {
-		struct ch_table_info *at;
-		size_t n, cap;
-	} tables;
+	vec_of(struct ch_table_info) tables;
 };
 
 int ch_server_init(struct ch_server *s, const struct ch_address *to, const char *host,
@@ -107,6 +105,9 @@ bool ch_read_number(const char *text, uint64_t *out);
  * error; with the server's message, and its code in s->code.
  */
 int ch_judge(struct ch_server *s, int status, const char *body, struct spur_error *err);
+
+/* Whether a list of the server's codes has this one. */
+bool ch_is_among(const unsigned int *codes, size_t n, unsigned int code);
 
 /* A name, and a text, as SQL writes them. */
 void ch_put_name(struct buf *to, const char *name);

@@ -36,11 +36,7 @@ struct element {
 
 static void read_unit(struct cursor *c, const struct compact_field *in, struct element *e)
 {
-	if (in->type != THRIFT_STRUCT) {
-		c->failed = true;
-		return;
-	}
-	for (struct compact_field f = {0}; compact_next(c, &f);) {
+	for (struct compact_field f = compact_struct(c, in); compact_next(c, &f);) {
 		e->unit = f.id;
 		compact_skip(c, &f);
 	}
@@ -49,11 +45,7 @@ static void read_unit(struct cursor *c, const struct compact_field *in, struct e
 /* What is in the struct that one member of the union LogicalType is. */
 static void read_parameters(struct cursor *c, const struct compact_field *in, struct element *e)
 {
-	if (in->type != THRIFT_STRUCT) {
-		c->failed = true;
-		return;
-	}
-	for (struct compact_field f = {0}; compact_next(c, &f);) {
+	for (struct compact_field f = compact_struct(c, in); compact_next(c, &f);) {
 		if (e->logical == PQ_LOGICAL_TIMESTAMP && f.id == 2)
 			read_unit(c, &f, e);
 		else if (e->logical == PQ_LOGICAL_INTEGER && f.id == 2)
@@ -67,11 +59,7 @@ static void read_parameters(struct cursor *c, const struct compact_field *in, st
 
 static void read_logical(struct cursor *c, const struct compact_field *in, struct element *e)
 {
-	if (in->type != THRIFT_STRUCT) {
-		c->failed = true;
-		return;
-	}
-	for (struct compact_field f = {0}; compact_next(c, &f);) {
+	for (struct compact_field f = compact_struct(c, in); compact_next(c, &f);) {
 		e->logical = f.id;
 		read_parameters(c, &f, e);
 	}
@@ -217,11 +205,7 @@ static void read_statistics(struct cursor *c, const struct compact_field *in, st
 	const uint8_t *was_min = NULL, *was_max = NULL;
 	uint32_t was_min_len = 0, was_max_len = 0;
 
-	if (in->type != THRIFT_STRUCT) {
-		c->failed = true;
-		return;
-	}
-	for (struct compact_field f = {0}; compact_next(c, &f);) {
+	for (struct compact_field f = compact_struct(c, in); compact_next(c, &f);) {
 		switch (f.id) {
 		case 1: was_max = compact_binary(c, &f, &was_max_len); break;
 		case 2: was_min = compact_binary(c, &f, &was_min_len); break;
@@ -249,11 +233,7 @@ struct chunk_words {
 static void read_meta(struct cursor *c, const struct compact_field *in, struct pq_chunk *k,
 		      struct chunk_words *w)
 {
-	if (in->type != THRIFT_STRUCT) {
-		c->failed = true;
-		return;
-	}
-	for (struct compact_field f = {0}; compact_next(c, &f);) {
+	for (struct compact_field f = compact_struct(c, in); compact_next(c, &f);) {
 		switch (f.id) {
 		case 1: w->stored = compact_int(c, &f); break;
 		case 4: w->codec = compact_int(c, &f); break;

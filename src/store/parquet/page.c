@@ -382,11 +382,7 @@ static void read_kind(struct cursor *c, const struct compact_field *in, struct p
 {
 	const bool v2 = in->id == 8;
 
-	if (in->type != THRIFT_STRUCT) {
-		c->failed = true;
-		return;
-	}
-	for (struct compact_field f = {0}; compact_next(c, &f);) {
+	for (struct compact_field f = compact_struct(c, in); compact_next(c, &f);) {
 		if (f.id == 1)
 			h->values = size_of(c, &f);
 		else if (f.id == (v2 ? 4 : 2))

@@ -135,6 +135,14 @@ struct compact_field {
 	uint8_t type; /* enum thrift_type */
 };
 
+/* Before the first field of a struct that is a field itself. */
+static inline struct compact_field compact_struct(struct cursor *c, const struct compact_field *f)
+{
+	if (f->type != THRIFT_STRUCT)
+		c->failed = true;
+	return (struct compact_field){0};
+}
+
 /* The next field of the struct; false at its end. The field must be read or skipped. */
 bool compact_next(struct cursor *c, struct compact_field *f);
 void compact_skip(struct cursor *c, const struct compact_field *f);
