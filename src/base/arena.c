@@ -16,9 +16,14 @@ struct arena_block {
 	_Alignas(ALIGNMENT) unsigned char data[];
 };
 
+struct arena arena_new(size_t limit)
+{
+	return (struct arena){.limit = limit};
+}
+
 void arena_init(struct arena *a, size_t limit)
 {
-	*a = (struct arena){.limit = limit};
+	*a = arena_new(limit);
 }
 
 void arena_free(struct arena *a)

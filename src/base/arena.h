@@ -18,8 +18,13 @@ struct arena {
 	size_t limit;
 };
 
+struct arena arena_new(size_t limit);
 void arena_init(struct arena *a, size_t limit);
 void arena_free(struct arena *a);
+
+/* A local arena, freed where its scope ends: `scoped_arena scratch = arena_new(LIMIT);` */
+#define scoped_arena struct arena __attribute__((cleanup(arena_free)))
+
 void *arena_alloc(struct arena *a, size_t size);
 
 /* count elements of size; NULL when the product does not fit. */

@@ -13,9 +13,14 @@
 /* `data` of a buffer that has no memory yet: it is never NULL. */
 static char nothing[1];
 
+struct buf buf_new(size_t limit)
+{
+	return (struct buf){.data = nothing, .limit = limit};
+}
+
 void buf_init(struct buf *b, size_t limit)
 {
-	*b = (struct buf){.data = nothing, .limit = limit};
+	*b = buf_new(limit);
 }
 
 void buf_free(struct buf *b)

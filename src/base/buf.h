@@ -2,7 +2,7 @@
 /*
  * A growable byte buffer with a limit.
  *
- * Invariants: data is never NULL after buf_init(), len <= cap, cap <= limit. Appending beyond the
+ * Invariants: data is never NULL after buf_new(), len <= cap, cap <= limit. Appending beyond the
  * limit, or without memory, sets `full` and drops what does not fit. So printers append without
  * checking, and their caller checks buf_full() once.
  *
@@ -25,8 +25,12 @@ struct buf {
 	bool full;
 };
 
+struct buf buf_new(size_t limit);
 void buf_init(struct buf *b, size_t limit);
 void buf_free(struct buf *b);
+
+/* A local buffer, freed where its scope ends: `scoped_buf text = buf_new(LIMIT);` */
+#define scoped_buf struct buf __attribute__((cleanup(buf_free)))
 
 /* Makes room for n more bytes; false (and full) when that is not possible. */
 bool buf_grow(struct buf *b, size_t n);

@@ -147,6 +147,11 @@ static inline void json_put_i64_or_null(struct json_writer *w, int64_t v, int64_
 		json_put_i64(w, v);
 }
 
+static inline void json_put_null(struct json_writer *w)
+{
+	json_put_text(w, NULL);
+}
+
 static inline void json_put_bool(struct json_writer *w, bool v)
 {
 	json_separate(w);

@@ -52,6 +52,9 @@ int pattern_glob(struct pattern *p, const char *glob, size_t len, struct spur_er
 
 void pattern_free(struct pattern *p);
 
+/* A local pattern, freed where its scope ends: `scoped_pattern p = {0};` */
+#define scoped_pattern struct pattern __attribute__((cleanup(pattern_free)))
+
 /* s need not be terminated. */
 bool pattern_match(const struct pattern *p, const char *s, size_t len);
 

@@ -11,6 +11,17 @@
 
 #define VARINT_MOST 10 /* bytes of a number */
 
+/* Small numbers of both signs become small ones without. */
+static inline uint64_t zigzag(int64_t v)
+{
+	return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
+}
+
+static inline int64_t unzigzag(uint64_t v)
+{
+	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
+}
+
 /* Writes a number; `to` must have VARINT_MOST bytes. Returns the end of the number. */
 static inline uint8_t *varint_put(uint8_t *to, uint64_t v)
 {

@@ -30,8 +30,9 @@ void *vec_push_(void **at, size_t *n, size_t *cap, size_t size);
 /* Appends a copy of the element at `item`, which must not be in this vector. */
 bool vec_add_(void **at, size_t *n, size_t *cap, const void *item, size_t size);
 
-#define vec_add(v, item)                                                                           \
-	vec_add_((void **)&(v)->at, &(v)->n, &(v)->cap, 1 ? (item) : (v)->at, sizeof(*(v)->at))
+#define vec_add(v, ...)                                                                            \
+	vec_add_((void **)&(v)->at, &(v)->n, &(v)->cap, 1 ? (__VA_ARGS__) : (v)->at,               \
+		 sizeof(*(v)->at))
 
 #define vec_free(v) (free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
 
