@@ -34,14 +34,22 @@ static bool in_ticks(const struct diff_page *p)
 	return p->diff->side[DIFF_A].ticks || p->diff->side[DIFF_B].ticks;
 }
 
-static void put_name(const struct diff_family *f, const char *key, struct buf *out)
+static void put_name(const char *before, const struct diff_family *f, const char *key,
+		     const char *after, struct buf *out)
 {
-	struct buf name;
+	scoped_buf name = buf_new(NAME_BYTES);
 
-	buf_init(&name, NAME_BYTES);
 	diff_put_name(f, key, &name);
+	buf_puts(out, before);
 	buf_put_xml(out, name.data, name.len);
-	buf_free(&name);
+	buf_puts(out, after);
+}
+
+static void put_text(const char *before, const char *text, const char *after, struct buf *out)
+{
+	buf_puts(out, before);
+	buf_puts_xml(out, text);
+	buf_puts(out, after);
 }
 
 /* A cell of a table, empty when there is no value. */
@@ -188,14 +196,12 @@ static void put_lines(const char *summary, const char *text, struct buf *out)
 
 static void put_why(const struct diff_case *c, struct buf *out)
 {
-	struct buf words;
+	scoped_buf words = buf_new(WHY_WORDS);
 
 	if (!c->why)
 		return;
-	buf_init(&words, WHY_WORDS);
 	why_text(c->why, 0, &words);
 	put_lines("why", buf_str(&words), out);
-	buf_free(&words);
 }
 
 static void put_case(const struct diff_page *p, unsigned int side, const struct diff_case *c,
@@ -236,11 +242,8 @@ static void put_focus(const struct diff_page *p, struct diff_focus *f, struct bu
 	struct dist *dist[DIFF_SIDES];
 	bool any = false;
 
-	buf_puts(out, "<h2>");
-	put_name(f->family, f->key, out);
-	buf_puts(out, "</h2>\n<p class=\"soft\">");
-	buf_puts_xml(out, f->family->about ? f->family->about : "");
-	buf_puts(out, "</p>\n");
+	put_name("<h2>", f->family, f->key, "</h2>\n", out);
+	put_text("<p class=\"soft\">", f->family->about ? f->family->about : "", "</p>\n", out);
 	for (unsigned int i = 0; i < DIFF_SIDES; i++)
 		dist[i] = f->ready[i] ? &f->latency[i].all.dist : NULL;
 	if ((!dist[DIFF_A] || !dist[DIFF_A]->n) && (!dist[DIFF_B] || !dist[DIFF_B]->n)) {
@@ -262,13 +265,11 @@ static void put_focus(const struct diff_page *p, struct diff_focus *f, struct bu
 
 static bool is_focus(const struct diff *d, const struct diff_measure *m)
 {
-	for (size_t i = 0; i < d->focus.n; i++) {
-		const struct diff_focus *f = d->focus.at[i];
-
-		if (f->family == m->family &&
-		    (f->key == m->key || (f->key && m->key && strcmp(f->key, m->key) == 0)))
+	vec_each (f, &d->focus)
+		if ((*f)->family == m->family &&
+		    ((*f)->key == m->key ||
+		     ((*f)->key && m->key && strcmp((*f)->key, m->key) == 0)))
 			return true;
-	}
 	return false;
 }
 
@@ -277,16 +278,13 @@ static void put_others(const struct diff_page *p, struct buf *out)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->diff->measures.n && n < DRAWN; i++) {
-		const struct diff_measure *m = &p->diff->measures.at[i];
-
+	vec_each (m, &p->diff->measures) {
 		if (m->outcome != DIFF_CHANGED || !m->dist[DIFF_A] || is_focus(p->diff, m))
 			continue;
-		buf_puts(out, "<h2>");
-		put_name(m->family, m->key, out);
-		buf_puts(out, "</h2>\n");
+		if (n++ == DRAWN)
+			return;
+		put_name("<h2>", m->family, m->key, "</h2>\n", out);
 		put_dists(p, m->family, m->key, m->dist, out);
-		n++;
 	}
 }
 
@@ -333,16 +331,15 @@ static void put_files(const struct diff_page *p, struct buf *out)
 
 		if (!s->trace)
 			continue;
-		buf_printf(out, "<tr><td class=\"%s\">%s</td><td>", letters[i], letters[i]);
-		buf_puts_xml(out, p->path[i]);
-		buf_printf(
-			out,
-			"</td><td class=\"r\">%.3f</td><td class=\"r\">%u</td><td class=\"r\">%llu"
-			"</td><td class=\"r\">%llu%s</td><td>",
-			diff_duration(s) / 1e9, s->cpus, (unsigned long long)s->events,
-			(unsigned long long)s->lost, s->gaps && !s->lost ? "?" : "");
-		buf_puts_xml(out, s->trace->dat->uname ? s->trace->dat->uname : "");
-		buf_puts(out, "</td></tr>\n");
+		buf_printf(out, "<tr><td class=\"%s\">%s</td>", letters[i], letters[i]);
+		put_text("<td>", p->path[i], "</td>", out);
+		buf_printf(out,
+			   "<td class=\"r\">%.3f</td><td class=\"r\">%u</td><td class=\"r\">%llu"
+			   "</td><td class=\"r\">%llu%s</td>",
+			   diff_duration(s) / 1e9, s->cpus, (unsigned long long)s->events,
+			   (unsigned long long)s->lost, s->gaps && !s->lost ? "?" : "");
+		put_text("<td>", s->trace->dat->uname ? s->trace->dat->uname : "", "</td></tr>\n",
+			 out);
 	}
 	buf_puts(out, "</table></div>\n");
 }
@@ -353,9 +350,7 @@ static void put_warnings(const struct diff_page *p, struct buf *out)
 
 	for (unsigned int i = 0; p->warning && p->warning(p->warning_arg, i, text, sizeof(text));
 	     i++) {
-		buf_puts(out, "<p class=\"warning\">");
-		buf_puts_xml(out, text);
-		buf_puts(out, "</p>\n");
+		put_text("<p class=\"warning\">", text, "</p>\n", out);
 	}
 }
 
@@ -364,19 +359,16 @@ static void put_verdict(const struct diff_page *p, size_t i, struct buf *out)
 	const struct diff_verdict *v = &p->verdicts[i];
 	char text[CELL];
 
-	buf_puts(out, "<tr><td class=\"name\">");
-	buf_puts_xml(out, p->requirements[i].text);
-	buf_puts(out, "</td>");
+	put_text("<tr><td class=\"name\">", p->requirements[i].text, "</td>", out);
 	for (unsigned int k = 0; k < DIFF_SIDES; k++)
 		if (p->diff->side[k].trace)
 			buf_printf(out, "<td class=\"r\">%s</td>",
 				   v->known[k] ? diff_verdict_shown(text, sizeof(text), p->diff, v,
 								    v->value[k])
 					       : "");
-	buf_printf(out, "<td><span class=\"%s\">%s</span></td><td class=\"soft\">",
-		   v->holds ? "pass" : "fail", v->holds ? "PASS" : "FAIL");
-	buf_puts_xml(out, v->note);
-	buf_puts(out, "</td></tr>\n");
+	buf_printf(out, "<td><span class=\"%s\">%s</span></td>", v->holds ? "pass" : "fail",
+		   v->holds ? "PASS" : "FAIL");
+	put_text("<td class=\"soft\">", v->note, "</td></tr>\n", out);
 }
 
 static void put_verdicts(const struct diff_page *p, struct buf *out)
@@ -422,9 +414,8 @@ static void put_change(const struct diff_page *p, const struct diff_measure *m, 
 	const bool more = st->value[DIFF_B] > st->value[DIFF_A];
 	char text[CELL];
 
-	buf_puts(out, "<tr><td class=\"name\">");
-	put_name(m->family, m->key, out);
-	buf_printf(out, "</td><td>%s</td>", st->name);
+	put_name("<tr><td class=\"name\">", m->family, m->key, "</td>", out);
+	buf_printf(out, "<td>%s</td>", st->name);
 	for (unsigned int i = 0; i < DIFF_SIDES; i++)
 		put_cell(p, m->family->unit, m->count[i], st->value[i], out);
 	/* More time is worse; more events are neither better nor worse. */
@@ -509,10 +500,8 @@ static void put_only(const struct diff_page *p, unsigned int side, struct buf *o
 				"class=\"r\">value "
 				"or p50</th><th class=\"r\">max</th></tr>\n",
 				letters[side]);
-		buf_puts(out, "<tr><td class=\"name\">");
-		put_name(m->family, m->key, out);
-		buf_printf(out, "</td><td class=\"r\">%llu</td>",
-			   (unsigned long long)m->count[side]);
+		put_name("<tr><td class=\"name\">", m->family, m->key, "</td>", out);
+		buf_printf(out, "<td class=\"r\">%llu</td>", (unsigned long long)m->count[side]);
 		put_cell(p, m->family->unit, true, m->stats[0].value[side], out);
 		put_cell(p, m->family->unit, m->nr_stats > 1, m->stats[m->nr_stats - 1].value[side],
 			 out);

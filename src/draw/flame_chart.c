@@ -43,14 +43,8 @@ struct chart_lane {
 struct flame_chart {
 	struct intern names;
 	struct map by_pid; /* the number of a lane + 1 */
-	struct {
-		struct chart_lane *at;
-		size_t n, cap;
-	} lanes;
-	struct {
-		struct call *at;
-		size_t n, cap;
-	} calls;
+	vec_of(struct chart_lane) lanes;
+	vec_of(struct call) calls;
 	uint64_t shortest; /* calls below were dropped */
 	uint64_t dropped;
 	uint64_t seen;
@@ -108,9 +102,7 @@ static void drop_short(struct flame_chart *c, size_t most)
 	for (size_t i = most; i && durs[i - 1] == c->shortest; i--)
 		equals++;
 	free(durs);
-	for (size_t i = 0; i < c->calls.n; i++) {
-		const struct call *call = &c->calls.at[i];
-
+	vec_each (call, &c->calls) {
 		if (call->dur < c->shortest || (call->dur == c->shortest && !equals))
 			continue;
 		equals -= call->dur == c->shortest;
@@ -264,9 +256,9 @@ static uint32_t place_lanes(struct chart_drawing *d)
 	return (uint32_t)y;
 }
 
-static void draw_axis(const struct chart_drawing *d, double height)
+static void draw_axis(struct chart_drawing *d, double height)
 {
-	struct buf *b = (struct buf *)&d->numbers;
+	struct buf *b = &d->numbers;
 
 	for (unsigned int i = 0; i <= TICKS; i++) {
 		const double x = FLAME_LEFT + d->page.inner * i / TICKS;
@@ -285,15 +277,11 @@ static void draw_axis(const struct chart_drawing *d, double height)
 	}
 }
 
-static void draw_lane(const struct chart_drawing *d, const struct chart_lane *l)
+static void draw_lane(struct chart_drawing *d, const struct chart_lane *l)
 {
-	struct buf *b = (struct buf *)&d->numbers;
-
-	buf_reset(b);
-	buf_puts(b, l->comm ? l->comm : "<...>");
-	buf_putc(b, '-');
-	buf_i64(b, l->pid);
-	flame_put_text(d->out, "ink", "start", FLAME_LEFT, l->y - 4, buf_str(b));
+	buf_reset(&d->numbers);
+	buf_printf(&d->numbers, "%s-%lld", l->comm ? l->comm : "<...>", (long long)l->pid);
+	flame_put_text(d->out, "ink", "start", FLAME_LEFT, l->y - 4, buf_str(&d->numbers));
 }
 
 static void draw_call(struct chart_drawing *d, const struct call *c)
@@ -346,10 +334,9 @@ void flame_chart_svg(struct flame_chart *c, const struct flame_look *look, struc
 			 .width = flame_width(look),
 			 .left = FLAME_LEFT},
 	};
-	struct buf text;
+	scoped_buf text = buf_new(256);
 
 	buf_init(&d.numbers, 1024);
-	buf_init(&text, 256);
 	d.page.inner = (double)d.page.width - 2 * FLAME_LEFT;
 	drop_short(c, MAX_CALLS);
 	measure(&d);
@@ -364,6 +351,5 @@ void flame_chart_svg(struct flame_chart *c, const struct flame_look *look, struc
 	vec_each (call, &c->calls)
 		draw_call(&d, call);
 	flame_page_end(out, &d.page);
-	buf_free(&text);
 	buf_free(&d.numbers);
 }

@@ -475,10 +475,9 @@ void flame_svg(const struct flame *f, const struct flame_look *look, struct buf 
 		.out = out,
 		.page = {.kind = "flame", .width = flame_width(look), .left = FLAME_LEFT},
 	};
-	struct buf omissions;
+	scoped_buf omissions = buf_new(NUMBERS);
 
 	buf_init(&d.numbers, NUMBERS);
-	buf_init(&omissions, NUMBERS);
 	d.page.inner = (double)d.page.width - 2 * FLAME_LEFT;
 	d.scale = all ? d.page.inner / (double)all : 0;
 	f->root->at = 0;
@@ -494,6 +493,5 @@ void flame_svg(const struct flame *f, const struct flame_look *look, struct buf 
 	d.visit = draw;
 	walk(&d);
 	flame_page_end(out, &d.page);
-	buf_free(&omissions);
 	buf_free(&d.numbers);
 }

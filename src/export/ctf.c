@@ -79,10 +79,7 @@ struct ctf_trace {
 	bool absolute;	      /* its times can be compared with other traces' */
 	int64_t clock_offset; /* nanoseconds from 1970 to the streams' 0 */
 	struct arena arena;
-	struct {
-		struct ctf_class *at;
-		size_t n, cap;
-	} classes;	   /* by their number in the streams */
+	vec_of(struct ctf_class) classes; /* by their number in the streams */
 	uint32_t *numbers; /* of classes, plus one, by event->index; 0: not met yet */
 };
 
@@ -464,9 +461,8 @@ static void put_event_class(const struct ctf_class *class, uint32_t id, uint32_t
 			    struct buf *out)
 {
 	const struct event *e = class->event;
-	struct buf name;
+	scoped_buf name = buf_new(4096);
 
-	buf_init(&name, 4096);
 	if (e)
 		buf_printf(&name, "%s:%s", e->system, e->name);
 	buf_puts(out, "event {\n\tname = ");
@@ -475,7 +471,6 @@ static void put_event_class(const struct ctf_class *class, uint32_t id, uint32_t
 	for (uint32_t i = 0; i < class->nr_fields; i++)
 		put_field_type(&class->fields[i], out);
 	buf_puts(out, "\t};\n};\n\n");
-	buf_free(&name);
 }
 
 static void put_stream_class(const struct ctf_trace *c, uint32_t stream, struct buf *out)
@@ -708,7 +703,7 @@ static int put_cpu(struct writing *w, const struct trace_buffer *b, const struct
 		rc = put_lane(w, &s, &lane);
 		export_stream_flush(&s.out);
 		rc = close_file(fd, rc < 0 ? rc : s.out.rc, path, err);
-		export_stream_free(&s.out);
+		buf_free(&s.out.buf);
 		/* A CPU without events has no stream. */
 		if (rc == 0 && !s.number)
 			unlink(path);
@@ -720,16 +715,14 @@ static int put_cpu(struct writing *w, const struct trace_buffer *b, const struct
 static int put_metadata(const struct writing *w, struct spur_error *err)
 {
 	char path[PATH_ROOM];
-	struct buf text;
+	scoped_buf text = buf_new(META_LIMIT);
 	int fd, rc;
 
 	fd = create_file(w, "metadata", path, err);
 	if (fd < 0)
 		return fd;
-	buf_init(&text, META_LIMIT);
 	put_metadata_text(w->ctf, &text);
 	rc = buf_full(&text) ? -ENOMEM : file_write_fd(fd, text.data, text.len);
-	buf_free(&text);
 	return close_file(fd, rc, path, err);
 }
 

@@ -33,8 +33,8 @@ struct export_stream {
 	int rc;	       /* the first error, a negative errno */
 };
 
+/* The caller frees `buf`. */
 void export_stream_init(struct export_stream *o, int fd);
-void export_stream_free(struct export_stream *o);
 
 /* Writes the buffer. */
 void export_stream_flush(struct export_stream *o);

@@ -29,11 +29,6 @@ void export_stream_init(struct export_stream *o, int fd)
 	buf_init(&o->buf, STREAM_LIMIT);
 }
 
-void export_stream_free(struct export_stream *o)
-{
-	buf_free(&o->buf);
-}
-
 void export_stream_flush(struct export_stream *o)
 {
 	if (buf_full(&o->buf) && o->rc == 0)
@@ -162,7 +157,7 @@ static int write_stream(const struct export_format *f, struct export_job *job, i
 		export_stream_flush(&out);
 	if (out.rc < 0 && (rc == 0 || rc == out.rc))
 		rc = error_sys(err, out.rc, "%s", name);
-	export_stream_free(&out);
+	buf_free(&out.buf);
 	job->out = NULL;
 	return rc;
 }

@@ -22,16 +22,12 @@ static int collect(const struct export_job *job, struct sources *s, struct spur_
 
 		for (uint32_t k = 0; k < t->nr_buffers; k++) {
 			const struct trace_buffer *b = &t->buffers[k];
-			struct emit_source *src;
+			struct emit_source src = {.buffer = b, .label = b->data->name};
 
-			if (b->data->text)
-				continue;
-			src = vec_push(s);
-			if (!src)
+			if (!*src.label && job->nr_traces > 1)
+				src.label = file_name_of(t->dat->path);
+			if (!b->data->text && !vec_add(s, &src))
 				return error_set(err, -ENOMEM, "out of memory");
-			*src = (struct emit_source){.buffer = b, .label = b->data->name};
-			if (!*b->data->name && job->nr_traces > 1)
-				src->label = file_name_of(t->dat->path);
 		}
 	}
 	return 0;

@@ -103,7 +103,7 @@ static int read_trace(struct weighted_stacks *p, const struct export_job *job, s
 	return rc;
 }
 
-/* Reads the traces. -ENODATA: there are no stacks. free_stacks() is due in any case. */
+/* Reads the traces. -ENODATA: there are no stacks. The tree is to be freed in any case. */
 static int read_stacks(struct weighted_stacks *p, const struct export_job *job,
 		       struct spur_error *err)
 {
@@ -127,11 +127,6 @@ static int read_stacks(struct weighted_stacks *p, const struct export_job *job,
 	return rc;
 }
 
-static void free_stacks(struct weighted_stacks *p)
-{
-	flame_free(&p->flame);
-}
-
 /* ---- folded text ---------------------------------------------------------------------- */
 
 static int run_folded(const struct export_job *job, struct spur_error *err)
@@ -141,7 +136,7 @@ static int run_folded(const struct export_job *job, struct spur_error *err)
 
 	if (rc == 0)
 		flame_folded_put(&p.flame, false, &job->out->buf);
-	free_stacks(&p);
+	flame_free(&p.flame);
 	return rc;
 }
 
@@ -331,7 +326,7 @@ static int run_pprof(const struct export_job *job, struct spur_error *err)
 	}
 	map_free(&w.numbers);
 	vec_free(&w.names);
-	free_stacks(&p);
+	flame_free(&p.flame);
 	return rc;
 }
 

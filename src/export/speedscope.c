@@ -46,10 +46,7 @@ struct thread {
 	uint32_t open[MAX_DEPTH]; /* frames of the calls that go on, outermost first */
 	struct buf text;	  /* what is not in the file yet */
 	struct json_writer json;  /* of the text */
-	struct {
-		struct block *at;
-		size_t n, cap;
-	} blocks;
+	vec_of(struct block) blocks;
 };
 
 struct writer {
@@ -60,10 +57,7 @@ struct writer {
 	struct intern names;
 	struct map frames;	 /* by the name's pointer: its number + 1 */
 	struct string_refs list; /* of frames, by number */
-	struct {
-		struct thread **at;
-		size_t n, cap;
-	} threads;
+	vec_of(struct thread *) threads;
 	struct map by_task;
 	int fd; /* the temporary file, -1: none yet */
 	uint64_t end;
@@ -179,21 +173,21 @@ static struct thread *thread_of(struct writer *w, const struct call_row *c)
 	const char *buffer = c->buffer ? c->buffer : "";
 	const uint64_t key = task_key((int)c->pid, (uint32_t)c->cpu) ^
 			     (*buffer ? map_hash(buffer, strlen(buffer)) : 0);
-	struct thread *t = map_get(&w->by_task, key), **slot;
+	struct thread *t = map_get(&w->by_task, key);
+	bool added;
 
 	if (t || w->threads.n == MAX_TASKS) {
 		w->left_out |= !t;
 		return t;
 	}
 	t = calloc(1, sizeof(*t));
-	slot = t ? vec_push(&w->threads) : NULL;
-	if (!slot || !map_set(&w->by_task, key, t)) {
-		if (!slot)
+	added = t && vec_add(&w->threads, &t);
+	if (!added || !map_set(&w->by_task, key, t)) {
+		if (!added)
 			free(t);
 		w->rc = -ENOMEM;
 		return NULL;
 	}
-	*slot = t;
 	*t = (struct thread){.pid = c->pid, .cpu = c->cpu, .trace = w->trace, .first = c->ts};
 	t->buffer = intern_text(&w->names, buffer, strlen(buffer));
 	if (c->comm)
@@ -205,16 +199,12 @@ static struct thread *thread_of(struct writer *w, const struct call_row *c)
 
 static void spill(struct writer *w, struct thread *t)
 {
-	struct block *k;
-
 	if (w->fd < 0)
 		w->fd = file_nameless(file_temp());
-	k = vec_push(&t->blocks);
-	if (w->fd < 0 || !k) {
+	if (w->fd < 0 || !vec_add(&t->blocks, &(struct block){w->end, (uint32_t)t->text.len})) {
 		w->rc = w->fd < 0 ? w->fd : -ENOMEM;
 		return;
 	}
-	*k = (struct block){w->end, (uint32_t)t->text.len};
 	w->rc = file_write_at(w->fd, t->text.data, t->text.len, w->end, NULL);
 	w->end += t->text.len;
 	buf_reset(&t->text);
@@ -285,10 +275,9 @@ static void copy_blocks(struct writer *w, const struct thread *t)
 static void put_thread(struct writer *w, struct thread *t)
 {
 	const bool ticks = t->trace->nr_buffers && !t->trace->buffers[0].nanoseconds;
-	struct buf name;
+	scoped_buf name = buf_new(512);
 
 	close_calls(w, t, 0, t->last);
-	buf_init(&name, 512);
 	buf_printf(&name, "%s-%lld", t->comm ? t->comm : "<...>", (long long)t->pid);
 	if (!t->pid)
 		buf_printf(&name, " on CPU %lld", (long long)t->cpu);
@@ -300,7 +289,6 @@ static void put_thread(struct writer *w, struct thread *t)
 	copy_blocks(w, t);
 	json_end_array(&w->json);
 	json_end_object(&w->json);
-	buf_free(&name);
 }
 
 /* Each trace has its own threads. */

@@ -46,10 +46,7 @@ struct database {
 	struct reader reader;
 	struct spur_trace *trace;
 	size_t number; /* of the trace */
-	struct {
-		struct db_table *at;
-		size_t n, cap;
-	} derived;
+	vec_of(struct db_table) derived;
 	struct db_table *types; /* by the event's index */
 	struct db_table events;
 	int rc; /* the error, a negative errno; SQLite has the message */

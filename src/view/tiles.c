@@ -27,23 +27,19 @@ struct move {
 
 static int take_intervals(const struct move *m, const struct view_tile *from, struct view_tile *to)
 {
-	for (size_t i = 0; i < from->intervals.n; i++) {
-		const struct view_interval *in = &from->intervals.at[i];
+	vec_each (in, &from->intervals) {
 		const struct view_interval *before =
 			to->intervals.n ? &to->intervals.at[to->intervals.n - 1] : NULL;
 		const int64_t start = (int64_t)in->start, end = start + (int64_t)in->dur;
-		struct view_interval *out;
 
 		/* One that reaches from tile to tile is in both. */
 		if (start >= m->until || (in->dur ? end <= m->since : start < m->since) ||
 		    (before && !m->ticks && before->start == in->start + m->shift &&
 		     before->dur == in->dur))
 			continue;
-		out = vec_push(&to->intervals);
-		if (!out)
+		if (!vec_add(&to->intervals, in))
 			return -ENOMEM;
-		*out = *in;
-		out->start += m->shift;
+		to->intervals.at[to->intervals.n - 1].start += m->shift;
 	}
 	return 0;
 }
@@ -51,17 +47,14 @@ static int take_intervals(const struct move *m, const struct view_tile *from, st
 static int take_bins(const struct move *m, const struct view_tile *from, int64_t tile,
 		     struct view_tile *to)
 {
-	for (size_t i = 0; i < from->bins.n; i++) {
-		const int64_t bin = tile * VIEW_TILE_BINS + from->bins.at[i].bin - m->nearest;
-		struct view_bin *out;
+	vec_each (b, &from->bins) {
+		const int64_t bin = tile * VIEW_TILE_BINS + b->bin - m->nearest;
 
 		if (bin < 0 || bin >= VIEW_TILE_BINS)
 			continue;
-		out = vec_push(&to->bins);
-		if (!out)
+		if (!vec_add(&to->bins, b))
 			return -ENOMEM;
-		*out = from->bins.at[i];
-		out->bin = (uint32_t)bin;
+		to->bins.at[to->bins.n - 1].bin = (uint32_t)bin;
 	}
 	return 0;
 }
@@ -82,9 +75,7 @@ static int make_bins(const struct move *m, struct view_tile *t, int64_t tile)
 	if (t->has_bins)
 		return 0;
 	t->has_bins = true;
-	for (size_t k = 0; k < t->intervals.n; k++) {
-		const struct view_interval *i = &t->intervals.at[k];
-
+	vec_each (i, &t->intervals) {
 		if (m->ticks) {
 			bin_tick(&b, m->trace->events, i);
 			continue;

@@ -20,6 +20,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "import/sources.h"
@@ -289,12 +290,9 @@ bool view_followed(const struct view *v, char text[static DAT_FOLLOWED_WORDS])
 static bool is_damaged(const struct view_file *f)
 {
 	struct dat *d = f->trace->dat;
-	bool damaged;
 
-	pthread_mutex_lock(&d->lock);
-	damaged = d->damage.code != 0;
-	pthread_mutex_unlock(&d->lock);
-	return damaged;
+	mutex_hold(&d->lock);
+	return d->damage.code != 0;
 }
 
 uint64_t view_generation(const struct view *v)
@@ -335,14 +333,10 @@ void view_wait(struct view *v, uint64_t generation, int ms, const volatile int *
 
 struct answers *view_answers(struct view *v)
 {
-	struct answers *a;
-
-	pthread_mutex_lock(&v->lock);
+	mutex_hold(&v->lock);
 	if (!v->answers)
 		v->answers = answers_new(v);
-	a = v->answers;
-	pthread_mutex_unlock(&v->lock);
-	return a;
+	return v->answers;
 }
 
 void view_set_broker(struct view *v, struct broker *b)
@@ -359,22 +353,14 @@ struct broker *view_broker(const struct view *v)
 
 static bool add_number(struct numbered *n, uint32_t file, uint32_t item)
 {
-	struct at *place;
-	uint32_t *number;
+	const uint32_t number = (uint32_t)n->places.n;
 
-	if (n->places.n == UINT32_MAX)
+	if (number == UINT32_MAX || !vec_add(&n->places, &(struct at){file, item}))
 		return false;
-	place = vec_push(&n->places);
-	if (!place)
-		return false;
-	number = vec_push(&n->numbers[file]);
-	if (!number) {
-		n->places.n--;
-		return false;
-	}
-	*place = (struct at){file, item};
-	*number = (uint32_t)(n->places.n - 1);
-	return true;
+	if (vec_add(&n->numbers[file], &number))
+		return true;
+	n->places.n--;
+	return false;
 }
 
 /* Numbers what has come since; locked. False without memory: what has a number keeps it. */
@@ -392,26 +378,21 @@ static bool sync_numbers(struct view *v, struct numbered *n)
 
 static uint32_t count_numbers(struct view *v, struct numbered *n)
 {
-	uint32_t nr;
-
-	pthread_mutex_lock(&v->lock);
+	mutex_hold(&v->lock);
 	sync_numbers(v, n);
-	nr = (uint32_t)n->places.n;
-	pthread_mutex_unlock(&v->lock);
-	return nr;
+	return (uint32_t)n->places.n;
 }
 
 static bool find_place(struct view *v, struct numbered *n, uint32_t number, struct at *out)
 {
 	bool found;
 
-	pthread_mutex_lock(&v->lock);
+	mutex_hold(&v->lock);
 	if (number >= n->places.n)
 		sync_numbers(v, n);
 	found = number < n->places.n;
 	if (found)
 		*out = n->places.at[number];
-	pthread_mutex_unlock(&v->lock);
 	return found;
 }
 
@@ -421,12 +402,11 @@ static int64_t find_number(struct view *v, struct numbered *n, uint32_t file, ui
 
 	if (file >= VIEW_MOST_FILES)
 		return -1;
-	pthread_mutex_lock(&v->lock);
+	mutex_hold(&v->lock);
 	if (item >= n->numbers[file].n)
 		sync_numbers(v, n);
 	if (item < n->numbers[file].n)
 		number = n->numbers[file].at[item];
-	pthread_mutex_unlock(&v->lock);
 	return number;
 }
 

@@ -256,14 +256,13 @@ static int load_held(struct load *l, struct spur_trace *t, const struct identity
 static int load_trace(struct load *l, struct spur_trace *t, struct spur_error *err)
 {
 	struct identity id;
-	struct buf plan;
+	scoped_buf plan = buf_new(PLAN_LIMIT);
 	uint64_t hash;
 	int rc = identity_make(&id, t, err);
 
 	if (rc < 0)
 		return rc;
 	hash = ch_trace_hash(l->opt.machine ? l->opt.machine : id.host, id.trace_id);
-	buf_init(&plan, PLAN_LIMIT);
 	rc = put_plan(l->job, t, &plan, err);
 	if (rc == 0) {
 		rc = ch_spool_hold(&l->spool, hash);
@@ -277,7 +276,6 @@ static int load_trace(struct load *l, struct spur_trace *t, struct spur_error *e
 		rc = load_held(l, t, &id, plan.data, err);
 		ch_spool_let_go(&l->spool, hash);
 	}
-	buf_free(&plan);
 	return rc;
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/mutex.h"
 #include "base/vec.h"
 #include "export/clickhouse/private.h"
 
@@ -136,13 +137,12 @@ static struct ch_count *find_count(const struct ch_known *k, uint64_t block)
 
 static int set_count(struct ch_known *k, uint64_t block, uint64_t rows)
 {
+	const struct ch_count count = {.block = block, .rows = rows};
 	struct ch_count *c = find_count(k, block);
 
 	if (!c)
-		c = vec_push(k);
-	if (!c)
-		return -ENOMEM;
-	*c = (struct ch_count){.block = block, .rows = rows};
+		return vec_add(k, &count) ? 0 : -ENOMEM;
+	*c = count;
 	return 0;
 }
 
@@ -558,7 +558,7 @@ int ch_courier_give(struct ch_courier *c, struct ch_block *b, struct spur_error 
 {
 	int rc;
 
-	pthread_mutex_lock(&c->mutex);
+	mutex_hold(&c->mutex);
 	while (c->nr == CH_QUEUE && c->rc == 0)
 		pthread_cond_wait(&c->changed, &c->mutex);
 	rc = ch_pass_on(c->rc, &c->err, err);
@@ -570,7 +570,6 @@ int ch_courier_give(struct ch_courier *c, struct ch_block *b, struct spur_error 
 		ch_block_free(b);
 	}
 	b->data = (struct buf){0};
-	pthread_mutex_unlock(&c->mutex);
 	return rc;
 }
 

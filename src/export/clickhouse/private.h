@@ -17,6 +17,7 @@
 #include <pthread.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 #include "store/clickhouse/server.h"
 #include "export/export.h"
 #include "scan/identity.h"
@@ -116,10 +117,7 @@ struct ch_store {
 	bool ready;
 	char hashed[IDENTITY_NAME]; /* the last host whose shard was looked up, … */
 	size_t hashed_to;	    /* … and its shard */
-	struct {
-		struct ch_known *at;
-		size_t n, cap;
-	} tables;
+	vec_of(struct ch_known) tables;
 	uint64_t rows_new; /* delivered, and not there before */
 };
 

@@ -135,16 +135,14 @@ static void free_table(struct ch_table *t)
 
 static struct ch_table *new_table(struct ch_rows *r, const void *source, char *name)
 {
-	struct ch_table *t = calloc(1, sizeof(*t)),
-			**slot = t && name ? vec_push(&r->tables) : NULL;
+	struct ch_table *t = calloc(1, sizeof(*t));
 
-	if (!slot) {
+	if (!t || !name || !vec_add(&r->tables, &t)) {
 		free(t);
 		free(name);
 		fail(r, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	*slot = t;
 	t->name = name;
 	buf_init(&t->data, CH_BLOCK_BYTES + ROW_LIMIT);
 	if (ch_columns_begin(&t->columns) < 0 ||

@@ -6,6 +6,7 @@
 #include "table/cells.h"
 #include "table/table.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "export/clickhouse/private.h"
 
 /*
@@ -35,10 +36,7 @@ struct ch_rows {
 	struct spur_trace *trace;
 	struct ch_courier *courier;
 	struct reader reader;
-	struct {
-		struct ch_table **at;
-		size_t n, cap;
-	} tables;
+	vec_of(struct ch_table *) tables;
 	struct map by_source; /* of event types and tables of rows, by their address */
 	struct ch_block like; /* what all blocks of the trace have in common */
 	struct buf head;      /* the first columns of a row, without the block's number */

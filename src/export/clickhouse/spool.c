@@ -90,7 +90,7 @@ static int list(struct ch_spool *s, struct numbers *out, struct spur_error *err)
 		return error_sys(err, -errno, "%s", s->opt->spool);
 	s->bytes = 0;
 	while (rc == 0 && (d = readdir(dir))) {
-		uint64_t number, *slot;
+		uint64_t number;
 		struct stat st;
 
 		if (fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -98,11 +98,8 @@ static int list(struct ch_spool *s, struct numbers *out, struct spur_error *err)
 			s->bytes += (uint64_t)st.st_size;
 		if (!file_number(d->d_name, &number))
 			continue;
-		slot = vec_push(out);
-		if (!slot)
+		if (!vec_add(out, &number))
 			rc = error_set(err, -ENOMEM, "out of memory");
-		else
-			*slot = number;
 		if (number >= s->next)
 			s->next = number + 1;
 	}
@@ -238,7 +235,7 @@ static int give_number(struct ch_spool *s, const char *temp, struct buf *path)
 
 static int write_file(struct ch_spool *s, const struct buf *data, struct spur_error *err)
 {
-	struct buf path;
+	scoped_buf path = buf_new(1 << 16);
 	char *temp = NULL;
 	int fd, rc;
 
@@ -250,7 +247,6 @@ static int write_file(struct ch_spool *s, const struct buf *data, struct spur_er
 		free(temp);
 		return rc;
 	}
-	buf_init(&path, 1 << 16);
 	rc = file_write_fd(fd, data->data, data->len);
 	if (rc == 0 && fsync(fd) != 0)
 		rc = -errno;
@@ -261,30 +257,26 @@ static int write_file(struct ch_spool *s, const struct buf *data, struct spur_er
 	unlink(temp);
 	if (rc < 0)
 		error_sys(err, rc, "%s", s->opt->spool);
-	buf_free(&path);
 	free(temp);
 	return rc;
 }
 
 int ch_spool_add(struct ch_spool *s, const struct ch_block *b, struct spur_error *err)
 {
-	struct buf file;
-	int rc;
+	scoped_buf file = buf_new(FILE_LIMIT);
+	int rc = encode(b, &file, err);
 
-	buf_init(&file, FILE_LIMIT);
-	rc = encode(b, &file, err);
 	if (rc == 0 && s->bytes + file.len > s->opt->spool_max)
 		rc = error_set(err, -ENOSPC, "%s holds as much as it may (spool_max=%" PRIu64 ")",
 			       s->opt->spool, s->opt->spool_max);
 	if (rc == 0)
 		rc = write_file(s, &file, err);
-	if (rc == 0) {
-		s->bytes += file.len;
-		s->blocks++;
-		s->rows += b->rows;
-	}
-	buf_free(&file);
-	return rc;
+	if (rc < 0)
+		return rc;
+	s->bytes += file.len;
+	s->blocks++;
+	s->rows += b->rows;
+	return 0;
 }
 
 /* ---- reading ---- */
@@ -336,14 +328,12 @@ static bool read_columns(struct cursor *c, struct ch_columns *out)
 	for (uint32_t i = 0; i < n; i++) {
 		char *name = read_text(c), *type = read_text(c);
 		const char *known = type ? ch_type_find(type) : NULL;
-		struct ch_column *column = name && known ? vec_push(out) : NULL;
 
 		free(type);
-		if (!column) {
+		if (!name || !known || !vec_add(out, &(struct ch_column){name, known})) {
 			free(name);
 			return false;
 		}
-		*column = (struct ch_column){name, known};
 	}
 	return true;
 }
@@ -418,10 +408,9 @@ static int deliver_file(struct ch_spool *s, struct ch_store *store, const char *
 			struct ch_spool_report *report, struct spur_error *err)
 {
 	struct stored st = {0};
-	struct buf file;
+	scoped_buf file = buf_new(FILE_LIMIT);
 	int rc;
 
-	buf_init(&file, FILE_LIMIT);
 	rc = file_read(path, &file, err);
 	if (rc == -ENOENT) {
 		*err = (struct spur_error){0};
@@ -438,7 +427,6 @@ static int deliver_file(struct ch_spool *s, struct ch_store *store, const char *
 			error_prefix(err, "%s", path);
 		}
 	}
-	buf_free(&file);
 	stored_free(&st);
 	return rc;
 }
@@ -447,11 +435,10 @@ int ch_spool_deliver(struct ch_spool *s, struct ch_store *store, struct ch_spool
 		     struct spur_error *err)
 {
 	struct numbers numbers = {0};
-	struct buf path;
+	scoped_buf path = buf_new(1 << 16);
 	int rc;
 
 	*report = (struct ch_spool_report){0};
-	buf_init(&path, 1 << 16);
 	rc = list(s, &numbers, err);
 	for (size_t i = 0; rc == 0 && i < numbers.n; i++) {
 		struct spur_error why = {0};
@@ -472,6 +459,5 @@ int ch_spool_deliver(struct ch_spool *s, struct ch_store *store, struct ch_spool
 		}
 	}
 	vec_free(&numbers);
-	buf_free(&path);
 	return rc;
 }

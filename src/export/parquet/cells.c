@@ -48,14 +48,22 @@ static uint32_t rows_so_far(const struct pq_table *t)
 	return t->cap - t->rows < PQ_BATCH ? t->cap : t->rows + PQ_BATCH;
 }
 
+/* NULL: there is no memory, which is noted. */
+static void *new_array(struct pq_table *t, size_t n, size_t size)
+{
+	void *array = calloc(n, size);
+
+	if (!array)
+		pq_fail(t->work);
+	return array;
+}
+
 static bool widen(struct pq_table *t, struct pq_column *c, uint32_t width)
 {
-	void *cells = calloc(t->cap, width);
+	void *cells = new_array(t, t->cap, width);
 
-	if (!cells) {
-		pq_fail(t->work);
+	if (!cells)
 		return false;
-	}
 	for (uint32_t i = 0; i < rows_so_far(t); i++)
 		store(cells, width, i, cell_at(c->cells, c->width, i));
 	free(c->cells);
@@ -67,11 +75,9 @@ static bool widen(struct pq_table *t, struct pq_column *c, uint32_t width)
 static bool mark_missing(struct pq_table *t, struct pq_column *c, uint32_t row)
 {
 	if (!c->missing)
-		c->missing = calloc(t->cap / 64, sizeof(*c->missing));
-	if (!c->missing) {
-		pq_fail(t->work);
+		c->missing = new_array(t, t->cap / 64, sizeof(*c->missing));
+	if (!c->missing)
 		return false;
-	}
 	c->missing[row / 64] |= 1ull << row % 64;
 	c->has_nulls = true;
 	return true;
@@ -80,12 +86,10 @@ static bool mark_missing(struct pq_table *t, struct pq_column *c, uint32_t row)
 /* From now on the column, of which so many rows are set, keeps its numbers themselves. */
 static bool give_up_dict(struct pq_table *t, struct pq_column *c, uint32_t rows)
 {
-	uint64_t *numbers = calloc(t->cap, sizeof(*numbers));
+	uint64_t *numbers = new_array(t, t->cap, sizeof(*numbers));
 
-	if (!numbers) {
-		pq_fail(t->work);
+	if (!numbers)
 		return false;
-	}
 	for (uint32_t i = 0; i < rows; i++) {
 		const uint64_t cell = cell_at(c->cells, c->width, i);
 

@@ -181,15 +181,10 @@ uint32_t pq_texts_raw(struct pq_texts *d, const void *bytes, size_t len)
 
 static uint32_t add_mended(struct pq_texts *d, const char *text, size_t len)
 {
-	uint32_t id = PQ_NO_ID;
-	struct buf b;
+	scoped_buf b = buf_new(TEXTS_LIMIT);
 
-	buf_init(&b, TEXTS_LIMIT);
 	buf_utf8(&b, text, len);
-	if (!buf_full(&b))
-		id = pq_texts_raw(d, b.data, b.len);
-	buf_free(&b);
-	return id;
+	return buf_full(&b) ? PQ_NO_ID : pq_texts_raw(d, b.data, b.len);
 }
 
 uint32_t pq_texts_id(struct pq_texts *d, const char *text, size_t len)

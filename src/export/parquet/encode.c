@@ -114,7 +114,7 @@ static void put_block(struct buf *to, const uint64_t *v, uint32_t n, uint32_t bl
 			subtract(diff + i, v + i, n - i, narrow, &r);
 	}
 	base = base_of(&r);
-	buf_varint(to, zigzag(base));
+	proto_varint(to, zigzag(base));
 	widths = (uint8_t *)to->data + to->len;
 	at = widths + parts;
 	memset(widths, 0, parts);
@@ -137,10 +137,10 @@ void pq_put_delta(struct buf *to, const uint64_t *v, uint32_t n, bool narrow)
 
 	if (narrow)
 		first = (int32_t)first;
-	buf_varint(to, block);
-	buf_varint(to, block / PART);
-	buf_varint(to, n);
-	buf_varint(to, zigzag(first));
+	proto_varint(to, block);
+	proto_varint(to, block / PART);
+	proto_varint(to, n);
+	proto_varint(to, zigzag(first));
 	for (uint32_t i = 1; i < n; i += block)
 		put_block(to, v + i - 1, n - i < block ? n - i : block, block, narrow);
 }
@@ -211,7 +211,7 @@ static void put_packed(struct buf *to, const void *cells, uint32_t width, uint32
 	const uint32_t groups = (n + 7) / 8;
 	uint8_t *at;
 
-	buf_varint(to, (uint64_t)groups << 1 | 1);
+	proto_varint(to, (uint64_t)groups << 1 | 1);
 	if (!buf_room(to, (size_t)groups * 8 * bytes))
 		return;
 	at = (uint8_t *)to->data + to->len;
@@ -236,7 +236,7 @@ void pq_put_indexes(struct buf *to, const void *cells, uint32_t width, uint32_t 
 		put_packed(to, cells, width, n, bytes, places);
 		return;
 	}
-	buf_varint(to, (uint64_t)n << 1);
+	proto_varint(to, (uint64_t)n << 1);
 	for (uint32_t i = 0; i < bytes; i++)
 		buf_putc(to, (char)(index_at(cells, width, 0, places) >> 8 * i));
 }
@@ -249,10 +249,10 @@ void pq_put_levels(struct buf *to, const uint64_t *present, uint32_t n)
 
 	buf_fill(to, 0, sizeof(size));
 	if (!present) {
-		buf_varint(to, (uint64_t)n << 1);
+		proto_varint(to, (uint64_t)n << 1);
 		buf_putc(to, 1);
 	} else {
-		buf_varint(to, (uint64_t)groups << 1 | 1);
+		proto_varint(to, (uint64_t)groups << 1 | 1);
 		for (uint32_t i = 0; i < groups; i++)
 			buf_putc(to, (char)(present[i / 8] >> 8 * (i % 8)));
 	}

@@ -42,10 +42,7 @@ enum value_source {
 struct array_memo {
 	uint32_t epoch;
 	struct pq_texts raw;
-	struct {
-		uint32_t *at;
-		size_t n, cap;
-	} cells;
+	vec_of(uint32_t) cells;
 };
 
 /* The same of names, with the bytes after their end. */
@@ -84,14 +81,8 @@ struct pq_events {
 	struct reader *reader;
 	bool big_endian;
 	struct cells cells;
-	struct {
-		struct column_plan *at;
-		size_t n, cap;
-	} plans;
-	struct {
-		const struct column_plan **at;
-		size_t n, cap;
-	} at_once;
+	vec_of(struct column_plan) plans;
+	vec_of(const struct column_plan *) at_once;
 	struct record_batch batch;
 };
 
@@ -126,7 +117,7 @@ static void put_by_bytes(struct pq_events *ev, const struct column_plan *plan, s
 			 uint32_t row, const struct spur_record *r)
 {
 	struct array_memo *a = plan->arrays;
-	uint32_t raw, *slot;
+	uint32_t raw;
 	size_t size;
 	const uint8_t *bytes = field_bytes(ev->reader->trace->events, plan->cell->field, r, &size);
 
@@ -144,10 +135,7 @@ static void put_by_bytes(struct pq_events *ev, const struct column_plan *plan, s
 		const uint32_t cell = text_cell(ev, plan, c, r);
 
 		pq_set_cell(ev->table, c, row, cell);
-		slot = raw != PQ_NO_ID ? vec_push(&a->cells) : NULL;
-		if (slot)
-			*slot = cell;
-		else
+		if (raw == PQ_NO_ID || !vec_add(&a->cells, &cell))
 			a->epoch = c->epoch - 1;
 		return;
 	}
@@ -516,13 +504,10 @@ static bool plan_all(struct pq_events *ev)
 			place_in_batch(ev, plan);
 	}
 	vec_each (plan, &ev->plans) {
-		const struct column_plan **slot =
-			plan->from > AT_ONCE ? vec_push(&ev->at_once) : NULL;
+		const struct column_plan *const at_once = plan;
 
-		if (plan->from > AT_ONCE && !slot)
+		if (plan->from > AT_ONCE && !vec_add(&ev->at_once, &at_once))
 			return false;
-		if (slot)
-			*slot = plan;
 	}
 	ev->batch.data = calloc(1, (size_t)PQ_BATCH * ev->batch.copied + COPY_STEP);
 	return ev->batch.data;

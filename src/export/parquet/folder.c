@@ -51,18 +51,13 @@ void pq_put_part(struct buf *to, const char *text)
 /* "TABLE.parquet", which is not hidden; freed by the caller. */
 static char *file_name(const char *table)
 {
-	char *name = NULL;
-	struct buf b;
+	scoped_buf b = buf_new(4 * PART_MAX);
 
-	buf_init(&b, 4 * PART_MAX);
 	if (*table == '.')
 		buf_puts(&b, "%2E");
 	pq_put_part(&b, table + (*table == '.'));
 	buf_puts(&b, ENDING);
-	if (!buf_full(&b))
-		name = strdup(buf_str(&b));
-	buf_free(&b);
-	return name;
+	return buf_full(&b) ? NULL : strdup(buf_str(&b));
 }
 
 /* Back from a part of a path. */
@@ -169,15 +164,14 @@ static int make_temp(struct pq_store *s)
 
 static void find_host(struct pq_store *s, const char *date, const char *host)
 {
-	struct pq_place p, *slot;
+	struct pq_place p;
 	char *path;
 
 	if (snprintf(p.text, sizeof(p.text), "%s/%s", date, host) >= (int)sizeof(p.text))
 		return;
 	path = trace_path(s, p.text);
-	slot = path && access(path, F_OK) == 0 ? vec_push(&s->earlier) : NULL;
-	if (slot)
-		*slot = p;
+	if (path && access(path, F_OK) == 0)
+		vec_add(&s->earlier, &p);
 	free(path);
 }
 

@@ -18,6 +18,7 @@
 #include <spur/error.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 
 struct pq_place {
 	char text[480]; /* "date=…/host=…" */
@@ -27,12 +28,9 @@ struct pq_store {
 	const char *out;
 	const char *trace_id;
 	struct pq_place place;
-	char *temp; /* the folder that is written to */
-	int folder; /* it, open */
-	struct {
-		struct pq_place *at;
-		size_t n, cap;
-	} earlier; /* places where there are files of this trace */
+	char *temp;			 /* the folder that is written to */
+	int folder;			 /* it, open */
+	vec_of(struct pq_place) earlier; /* places where there are files of this trace */
 	/* Which tables this export is about: files of others stay. NULL: all. */
 	bool (*chosen)(void *arg, const char *table);
 	void *arg;

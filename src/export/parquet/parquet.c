@@ -177,18 +177,9 @@ struct trace_export {
 	struct reader reader;
 	struct pq_events **events; /* by the event's index */
 	bool *left_out;		   /* the same: events that were not chosen */
-	struct {
-		struct pq_table **at;
-		size_t n, cap;
-	} tables;
-	struct {
-		struct rows_export **at;
-		size_t n, cap;
-	} rows;
-	struct {
-		struct export_table *at;
-		size_t n, cap;
-	} pass;
+	vec_of(struct pq_table *) tables;
+	vec_of(struct rows_export *) rows;
+	vec_of(struct export_table) pass;
 	struct rows_export *losses;
 	struct pq_about about;
 	size_t allowed; /* memory of all events */
@@ -209,16 +200,14 @@ static size_t allowance(const struct trace_export *x)
 static struct pq_table *new_table(struct trace_export *x, struct pq_work *w, const char *name,
 				  bool sorted)
 {
-	struct pq_table **slot = vec_push(&x->tables);
+	struct pq_table *t = pq_table_new(w, name, (uint32_t)x->tables.n + 1, sorted);
 
-	if (!slot)
+	if (!t || !vec_add(&x->tables, &t)) {
+		pq_table_free(t);
 		return NULL;
-	*slot = pq_table_new(w, name, (uint32_t)x->tables.n, sorted);
+	}
 	x->allowed = allowance(x);
-	if (*slot)
-		return *slot;
-	x->tables.n--;
-	return NULL;
+	return t;
 }
 
 static bool is_taken(const struct trace_export *x, const char *name)
@@ -345,7 +334,7 @@ static int begin_derived(struct trace_export *x)
 	for (size_t i = 0; tables[i]; i++) {
 		const struct table *like = tables[i];
 		const char *name = like == &lost_table ? "losses" : like->name;
-		struct export_table *p;
+		struct export_table taken = {like, take_row};
 		struct rows_export *rows = NULL;
 
 		if (like == &files_table || (like != &lost_table && !is_chosen(x->settings, name)))
@@ -355,14 +344,13 @@ static int begin_derived(struct trace_export *x)
 			if (!rows)
 				return -ENOMEM;
 		}
-		p = vec_push(&x->pass);
-		if (!p)
-			return -ENOMEM;
-		*p = (struct export_table){like, take_row, rows};
+		taken.arg = rows;
 		if (like == &lost_table) {
-			*p = (struct export_table){like, take_loss, x};
+			taken = (struct export_table){like, take_loss, x};
 			x->losses = rows;
 		}
+		if (!vec_add(&x->pass, &taken))
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -496,16 +484,14 @@ static void find_place(struct trace_export *x)
 {
 	const time_t seconds = (time_t)x->id.date;
 	char date[32] = "1970-01-01";
-	struct buf b;
+	scoped_buf b = buf_new(sizeof(x->store.place.text) - 1);
 	struct tm tm;
 
 	if (gmtime_r(&seconds, &tm) && tm.tm_year >= 0 && tm.tm_year <= 8099)
 		strftime(date, sizeof(date), "%Y-%m-%d", &tm);
-	buf_init(&b, sizeof(x->store.place.text) - 1);
 	buf_printf(&b, "date=%s/host=", x->settings->date ? x->settings->date : date);
 	pq_put_part(&b, x->settings->host ? x->settings->host : x->id.host);
 	snprintf(x->store.place.text, sizeof(x->store.place.text), "%s", buf_str(&b));
-	buf_free(&b);
 }
 
 static int begin(struct trace_export *x, struct spur_error *err)

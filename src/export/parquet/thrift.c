@@ -12,7 +12,7 @@ static void put_field(struct thrift *t, uint16_t id, enum thrift_type type)
 		buf_putc(t->to, (char)(step << 4 | type));
 	} else {
 		buf_putc(t->to, (char)type);
-		buf_varint(t->to, zigzag(id));
+		proto_varint(t->to, zigzag(id));
 	}
 	t->last[t->depth] = id;
 }
@@ -26,13 +26,13 @@ void thrift_byte(struct thrift *t, uint16_t id, int8_t v)
 void thrift_i32(struct thrift *t, uint16_t id, int32_t v)
 {
 	put_field(t, id, THRIFT_I32);
-	buf_varint(t->to, zigzag(v));
+	proto_varint(t->to, zigzag(v));
 }
 
 void thrift_i64(struct thrift *t, uint16_t id, int64_t v)
 {
 	put_field(t, id, THRIFT_I64);
-	buf_varint(t->to, zigzag(v));
+	proto_varint(t->to, zigzag(v));
 }
 
 void thrift_bool(struct thrift *t, uint16_t id, bool v)
@@ -66,7 +66,7 @@ void thrift_list(struct thrift *t, uint16_t id, enum thrift_type type, uint32_t 
 		buf_putc(t->to, (char)(n << 4 | type));
 	} else {
 		buf_putc(t->to, (char)(0xf0 | type));
-		buf_varint(t->to, n);
+		proto_varint(t->to, n);
 	}
 }
 
@@ -79,11 +79,11 @@ void thrift_item(struct thrift *t)
 
 void thrift_item_i32(struct thrift *t, int32_t v)
 {
-	buf_varint(t->to, zigzag(v));
+	proto_varint(t->to, zigzag(v));
 }
 
 void thrift_item_binary(struct thrift *t, const void *data, size_t len)
 {
-	buf_varint(t->to, len);
+	proto_varint(t->to, len);
 	buf_put(t->to, data, len);
 }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/varint.h"
+#include "base/proto.h"
 #include "store/parquet/format.h"
 
 #define THRIFT_DEPTH 8 /* structs in structs */
@@ -24,17 +24,6 @@ struct thrift {
 	uint32_t depth;
 	uint16_t last[THRIFT_DEPTH]; /* numbers of the fields written last, by depth */
 };
-
-static inline uint64_t zigzag(int64_t v)
-{
-	return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
-}
-
-static inline void buf_varint(struct buf *to, uint64_t v)
-{
-	if (buf_room(to, VARINT_MOST))
-		to->len = (size_t)((char *)varint_put((uint8_t *)to->data + to->len, v) - to->data);
-}
 
 void thrift_byte(struct thrift *t, uint16_t id, int8_t v);
 void thrift_i32(struct thrift *t, uint16_t id, int32_t v);

@@ -291,26 +291,23 @@ static const char *name_ending(const struct cell *c)
 
 static bool make_field(struct perfetto *p, struct generic_op *op, const struct cell *c)
 {
-	struct buf prefix;
-	char *name = NULL;
+	scoped_buf prefix = buf_new(KINDS_LIMIT);
+	scoped_buf name = buf_new(KINDS_LIMIT);
 
-	if (asprintf(&name, "%s%s", c->field->name, name_ending(c)) < 0)
-		return false;
-	buf_init(&prefix, KINDS_LIMIT);
-	proto_text(&prefix, 1, name, strlen(name));
+	buf_puts(&name, c->field->name);
+	buf_puts(&name, name_ending(c));
+	proto_text(&prefix, 1, name.data, name.len);
 	*op = (struct generic_op){
 		.cell = c, .prefix = keep(&p->arena, &prefix), .prefix_len = prefix.len};
 	if (c->kind == CELL_NUMBER)
 		op->number = (struct number){c->field->offset, (uint8_t)c->field->size,
 					     c->field->flags & FIELD_SIGNED};
-	buf_free(&prefix);
-	free(name);
 	return op->prefix;
 }
 
 static bool make_generic(struct perfetto *p, struct event_kind *k, struct event *e)
 {
-	struct buf head;
+	scoped_buf head = buf_new(KINDS_LIMIT);
 
 	if (cells_make(&k->cells, e) < 0)
 		return false;
@@ -321,11 +318,9 @@ static bool make_generic(struct perfetto *p, struct event_kind *k, struct event 
 		if (k->cells.at[i].field &&
 		    !make_field(p, &k->fields[k->nr_fields++], &k->cells.at[i]))
 			return false;
-	buf_init(&head, KINDS_LIMIT);
 	proto_text(&head, 1, e->name, strlen(e->name));
 	k->head_len = head.len;
 	k->head = keep(&p->arena, &head);
-	buf_free(&head);
 	k->buffer_field = event_field_find(e, "buffer") ? "in_buffer" : "buffer";
 	return k->head;
 }

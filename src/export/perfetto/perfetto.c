@@ -155,21 +155,43 @@ static void put_system(struct perfetto *p)
 
 /* ---- losses --------------------------------------------------------------------------- */
 
-static void put_losses_track(struct perfetto *p)
+/* Describes a track, with the first one of its sequence (0: not begun) also that. */
+static void put_track(struct perfetto *p, uint32_t *sequence, uint64_t uuid, uint64_t parent,
+		      const char *name)
 {
-	static const char name[] = "Lost events";
 	struct buf *b = &p->out->buf;
-	size_t packet, start;
+	const size_t packet = packet_begin(p, *sequence ? *sequence : p->next_sequence);
+	size_t start;
 
-	p->losses = p->next_sequence++;
-	packet = packet_begin(p, p->losses);
-	proto_number(b, PACKET_FLAGS, STATE_CLEARED);
-	proto_number(b, PACKET_FIRST, true);
+	if (!*sequence) {
+		*sequence = p->next_sequence++;
+		proto_number(b, PACKET_FLAGS, STATE_CLEARED);
+		proto_number(b, PACKET_FIRST, true);
+	}
 	start = proto_begin(b, PACKET_TRACK);
-	proto_number(b, TRACK_UUID, LOSSES_TRACK << 32 | p->machine);
+	proto_number(b, TRACK_UUID, uuid);
 	proto_text(b, TRACK_NAME, name, strlen(name));
+	if (parent)
+		proto_number(b, TRACK_PARENT, parent);
 	proto_end(b, start);
 	packet_end(p, packet);
+}
+
+/* The begin of an event of a track, in its packet; both are to be ended. Without a name: NULL. */
+static size_t begin_track_event(struct perfetto *p, uint64_t ts, unsigned int type, uint64_t track,
+				const char *name)
+{
+	struct buf *b = &p->out->buf;
+	size_t start;
+
+	proto_number(b, PACKET_TIME, perfetto_time(p, ts));
+	proto_number(b, PACKET_FLAGS, NEEDS_STATE);
+	start = proto_begin(b, PACKET_TRACK_EVENT);
+	proto_number(b, EVENT_TYPE, type);
+	proto_number(b, EVENT_TRACK, track);
+	if (name)
+		proto_text(b, EVENT_NAME, name, strlen(name));
+	return start;
 }
 
 static void put_note(struct buf *b, const char *name, int64_t number)
@@ -183,17 +205,12 @@ static void put_note(struct buf *b, const char *name, int64_t number)
 
 static void put_loss(struct perfetto *p, const struct lost_row *row)
 {
-	static const char name[] = "lost events";
 	struct buf *b = &p->out->buf;
 	const size_t packet = packet_begin(p, p->losses);
-	size_t start, note;
+	const size_t start = begin_track_event(p, row->ts, IS_INSTANT,
+					       LOSSES_TRACK << 32 | p->machine, "lost events");
+	size_t note;
 
-	proto_number(b, PACKET_TIME, perfetto_time(p, row->ts));
-	proto_number(b, PACKET_FLAGS, NEEDS_STATE);
-	start = proto_begin(b, PACKET_TRACK_EVENT);
-	proto_number(b, EVENT_TYPE, IS_INSTANT);
-	proto_number(b, EVENT_TRACK, LOSSES_TRACK << 32 | p->machine);
-	proto_text(b, EVENT_NAME, name, strlen(name));
 	put_note(b, "cpu", row->cpu);
 	if (row->events != ROW_NULL)
 		put_note(b, "events", row->events);
@@ -228,59 +245,34 @@ static void take_loss(void *arg, const void *row)
 		}
 	}
 	if (!p->losses)
-		put_losses_track(p);
+		put_track(p, &p->losses, LOSSES_TRACK << 32 | p->machine, 0, "Lost events");
 	put_loss(p, loss);
 }
 
 /* ---- CPUs and tasks of which nothing is known ------------------------------------------ */
 
-static void put_unknown_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
+/* The track of a CPU or task that has such stretches, which is described the first time. */
+static uint64_t unknown_track(struct perfetto *p, uint64_t of, uint64_t parent, const char *name)
 {
-	struct buf *b = &p->out->buf;
-	const size_t packet = packet_begin(p, p->unknown ? p->unknown : p->next_sequence);
-	size_t start;
-
-	if (!p->unknown) {
-		p->unknown = p->next_sequence++;
-		proto_number(b, PACKET_FLAGS, STATE_CLEARED);
-		proto_number(b, PACKET_FIRST, true);
-	}
-	start = proto_begin(b, PACKET_TRACK);
-	proto_number(b, TRACK_UUID, uuid);
-	proto_text(b, TRACK_NAME, name, strlen(name));
-	if (parent)
-		proto_number(b, TRACK_PARENT, parent);
-	proto_end(b, start);
-	packet_end(p, packet);
-}
-
-/* The track of a CPU or task that has such stretches; *is_new: it has to be described. */
-static uint64_t unknown_track(struct perfetto *p, uint64_t of, bool *is_new)
-{
+	const uint64_t all = UNKNOWN_TRACK << 48 | (uint64_t)p->machine << 32;
 	uint64_t *number = slots_get(&p->unknown_tracks, of);
 
-	*is_new = number && !*number;
-	if (*is_new)
-		*number = ++p->nr_unknown_tracks;
 	/* Without memory they share a track that has no name. */
-	return UNKNOWN_TRACK << 48 | (uint64_t)p->machine << 32 | (number ? *number : 0);
+	if (!number)
+		return all;
+	if (!*number) {
+		*number = ++p->nr_unknown_tracks;
+		put_track(p, &p->unknown, all | *number, parent, name);
+	}
+	return all | *number;
 }
 
 static void put_unknown(struct perfetto *p, uint64_t track, unsigned int type, uint64_t ts)
 {
-	static const char name[] = "unknown";
-	struct buf *b = &p->out->buf;
 	const size_t packet = packet_begin(p, p->unknown);
-	size_t start;
 
-	proto_number(b, PACKET_TIME, perfetto_time(p, ts));
-	proto_number(b, PACKET_FLAGS, NEEDS_STATE);
-	start = proto_begin(b, PACKET_TRACK_EVENT);
-	proto_number(b, EVENT_TYPE, type);
-	proto_number(b, EVENT_TRACK, track);
-	if (type == IS_BEGIN)
-		proto_text(b, EVENT_NAME, name, strlen(name));
-	proto_end(b, start);
+	proto_end(&p->out->buf,
+		  begin_track_event(p, ts, type, track, type == IS_BEGIN ? "unknown" : NULL));
 	packet_end(p, packet);
 }
 
@@ -306,14 +298,11 @@ static void take_slice(void *arg, const void *row)
 	struct perfetto *p = arg;
 	uint64_t track;
 	char name[48];
-	bool is_new;
 
 	if (s->pid != ROW_NULL || s->cpu >= PERFETTO_CPUS)
 		return;
-	track = unknown_track(p, OF_CPU | buffer_key(p, s->buffer) | (uint32_t)s->cpu, &is_new);
 	snprintf(name, sizeof(name), "CPU %u: unknown", (unsigned int)s->cpu);
-	if (is_new)
-		put_unknown_track(p, track, 0, name);
+	track = unknown_track(p, OF_CPU | buffer_key(p, s->buffer) | (uint32_t)s->cpu, 0, name);
 	put_stretch(p, track, s->ts, s->dur);
 }
 
@@ -324,18 +313,13 @@ static void take_state(void *arg, const void *row)
 	struct perfetto *p = arg;
 	uint64_t track, parent;
 	char name[64];
-	bool is_new;
 
 	if (s->state != RUN_UNKNOWN || s->dur <= 0 || s->pid <= 0)
 		return;
-	parent = unknown_track(p, OF_ALL_TASKS, &is_new);
-	if (is_new)
-		put_unknown_track(p, parent, 0, "Unknown states of tasks");
-	track = unknown_track(p, buffer_key(p, s->buffer) | (uint32_t)s->pid, &is_new);
+	parent = unknown_track(p, OF_ALL_TASKS, 0, "Unknown states of tasks");
 	snprintf(name, sizeof(name), "%.32s%s%lld: unknown", s->comm ? s->comm : "",
 		 s->comm ? "-" : "", (long long)s->pid);
-	if (is_new)
-		put_unknown_track(p, track, parent, name);
+	track = unknown_track(p, buffer_key(p, s->buffer) | (uint32_t)s->pid, parent, name);
 	put_stretch(p, track, s->ts, s->dur);
 }
 

@@ -11,6 +11,7 @@
 #include "table/cells.h"
 #include "table/analysis.h"
 #include "base/proto.h"
+#include "base/vec.h"
 #include "export/export.h"
 
 #define PERFETTO_CPUS 1024 /* Perfetto refuses a trace with a CPU of a higher number */
@@ -133,8 +134,6 @@ static inline bool perfetto_owns(struct perfetto *p, struct event_kind *k, uint3
 		perfetto_find_owner(p, k, buffer);
 	return k->owner == buffer;
 }
-
-/* ---- markers: events.c ---------------------------------------------------------------- */
 
 /* ---- bundles: bundle.c ---------------------------------------------------------------- */
 
@@ -299,10 +298,7 @@ struct perfetto {
 	struct slots unknown_tracks; /* uint64_t: the track's number, 0: it is not described yet */
 	uint64_t nr_unknown_tracks;
 	struct slots tasks;
-	struct {
-		struct task_note **at;
-		size_t n, cap;
-	} all_tasks;
+	vec_of(struct task_note *) all_tasks;
 	bool left_out; /* events of CPUs that Perfetto does not take */
 };
 

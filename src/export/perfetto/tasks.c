@@ -36,16 +36,14 @@ static void take_told(struct perfetto *p, struct task_note *t)
 /* NULL beyond the limit: nothing is known about the task. */
 static struct task_note *task_of(struct perfetto *p, int32_t pid)
 {
-	struct task_note *t = pid > 0 ? slots_get(&p->tasks, (uint32_t)pid) : NULL, **slot;
+	struct task_note *t = pid > 0 ? slots_get(&p->tasks, (uint32_t)pid) : NULL;
 
 	if (!t || t->pid)
 		return t;
-	slot = vec_push(&p->all_tasks);
-	if (!slot) {
+	if (!vec_add(&p->all_tasks, &t)) {
 		p->failed = -ENOMEM;
 		return NULL;
 	}
-	*slot = t;
 	t->pid = pid;
 	take_told(p, t);
 	return t;

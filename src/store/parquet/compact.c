@@ -27,7 +27,7 @@ bool compact_next(struct cursor *c, struct compact_field *f)
 	if (cursor_failed(c) || first == 0)
 		return false;
 	if (!(first >> 4))
-		id = compact_zigzag(compact_varint(c));
+		id = unzigzag(compact_varint(c));
 	f->type = first & 15;
 	f->id = (uint32_t)id;
 	if (id < 0 || id > INT16_MAX)
@@ -101,7 +101,7 @@ int64_t compact_int(struct cursor *c, const struct compact_field *f)
 		return (int8_t)cursor_u8(c);
 	if (f->type != THRIFT_I16 && f->type != THRIFT_I32 && f->type != THRIFT_I64)
 		c->failed = true;
-	return compact_zigzag(compact_varint(c));
+	return unzigzag(compact_varint(c));
 }
 
 bool compact_bool(struct cursor *c, const struct compact_field *f)

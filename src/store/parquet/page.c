@@ -209,7 +209,7 @@ struct deltas {
 /* One block; how many values it had, 0 when it is damaged. */
 static uint32_t decode_block(struct cursor *c, struct deltas *d, uint32_t n, int64_t *out)
 {
-	const uint64_t least = (uint64_t)compact_zigzag(compact_varint(c));
+	const uint64_t least = (uint64_t)unzigzag(compact_varint(c));
 	const uint8_t *widths = cursor_bytes(c, d->parts);
 	uint32_t done = 0;
 
@@ -231,7 +231,7 @@ bool decode_deltas(struct cursor *c, uint32_t n, int64_t *out)
 {
 	const uint64_t block = compact_varint(c), parts = compact_varint(c);
 	const uint64_t count = compact_varint(c);
-	struct deltas d = {.value = (uint64_t)compact_zigzag(compact_varint(c))};
+	struct deltas d = {.value = (uint64_t)unzigzag(compact_varint(c))};
 
 	if (cursor_failed(c) || count != n || !block || block % 128 || block > MAX_BLOCK ||
 	    !parts || parts > block || block % parts || block / parts % 32)

@@ -157,9 +157,4 @@ uint32_t compact_list(struct cursor *c, const struct compact_field *f, enum thri
 
 uint64_t compact_varint(struct cursor *c);
 
-static inline int64_t compact_zigzag(uint64_t v)
-{
-	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
-}
-
 #endif

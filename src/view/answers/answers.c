@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/vec.h"
 #include "event/handler.h"
 #include "view/answers/answers.h"
@@ -74,7 +75,7 @@ struct answers_file *answers_file(struct answers *a, uint32_t number)
 
 	if (!a || number >= ANSWERS_FILES)
 		return NULL;
-	pthread_mutex_lock(&a->lock);
+	mutex_hold(&a->lock);
 	f = a->files[number];
 	if (!f) {
 		f = a->files[number] = calloc(1, sizeof(*f));
@@ -83,7 +84,6 @@ struct answers_file *answers_file(struct answers *a, uint32_t number)
 			f->number = number;
 		}
 	}
-	pthread_mutex_unlock(&a->lock);
 	return f;
 }
 

@@ -28,14 +28,11 @@ static int add_buffers(struct view_sources *s, struct view *v, size_t nr, bool t
 		const struct spur_trace *t = view_file(v, i)->trace;
 
 		for (uint32_t k = 0; t && k < t->nr_buffers; k++) {
-			struct view_source *source;
+			const struct view_source source = {{.buffer = &t->buffers[k]}, (uint32_t)i};
 
-			if (t->buffers[k].data->text || (k == 0) != top)
-				continue;
-			source = vec_push(s);
-			if (!source)
+			if (!source.emit.buffer->data->text && (k == 0) == top &&
+			    !vec_add(s, &source))
 				return -ENOMEM;
-			*source = (struct view_source){{.buffer = &t->buffers[k]}, (uint32_t)i};
 		}
 	}
 	return 0;

@@ -79,7 +79,6 @@ static bool take_wait(void *arg, const struct view_interval *i)
 {
 	struct waits *w = arg;
 	const uint64_t end = i->start + i->dur;
-	struct wait *slot;
 
 	if (end >= w->to)
 		return false;
@@ -89,13 +88,8 @@ static bool take_wait(void *arg, const struct view_interval *i)
 		w->to = end;
 		return false;
 	}
-	slot = vec_push(&w->found);
-	if (!slot) {
-		w->failed = true;
-		return false;
-	}
-	*slot = (struct wait){.end = end, .dur = i->dur};
-	return !*w->filling->o.stop;
+	w->failed = !vec_add(&w->found, &(struct wait){.end = end, .dur = i->dur});
+	return !w->failed && !*w->filling->o.stop;
 }
 
 static bool take_run(void *arg, const struct view_interval *run)
@@ -207,9 +201,4 @@ int hist_read(const struct hist_options *o, struct hist *out)
 	if (rc == 0 && out->dist.failed)
 		rc = -ENOMEM;
 	return rc == 0 && *o->stop ? -EINTR : rc;
-}
-
-void hist_free(struct hist *h)
-{
-	dist_free(&h->dist);
 }

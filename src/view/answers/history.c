@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/mutex.h"
 #include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "event/handler.h"
@@ -145,7 +146,7 @@ static void take_names(struct lesson *l, uint64_t ts)
 	size_t n;
 	const struct learned_comm *all = overlay_learned(l->printer.learned, &n);
 
-	pthread_mutex_lock(&l->file->answers->lock);
+	mutex_hold(&l->file->answers->lock);
 	for (; l->learned < n; l->learned++) {
 		const struct learned_comm *c = &all[l->learned];
 		struct history_name *name =
@@ -158,7 +159,6 @@ static void take_names(struct lesson *l, uint64_t ts)
 		if (!name->name)
 			l->history->names.n--;
 	}
-	pthread_mutex_unlock(&l->file->answers->lock);
 }
 
 void history_chains_free(struct history_chains *c)
@@ -185,31 +185,25 @@ static void thin_out(struct view_history *h)
 static void keep_chains(struct lesson *l, uint64_t ts)
 {
 	struct event_printer *copy = calloc(1, sizeof(*copy));
-	struct history_chains *place = NULL;
 
 	if (copy)
 		copy->events = l->printer.events;
-	pthread_mutex_lock(&l->file->answers->lock);
+	mutex_hold(&l->file->answers->lock);
 	if (l->history->chains.n >= l->most) {
 		thin_out(l->history);
 		l->step *= 2;
 	}
-	if (copy && function_stacks_copy(copy, &l->printer))
-		place = vec_push(&l->history->chains);
-	if (place)
-		*place = (struct history_chains){.ts = ts, .printer = copy};
-	pthread_mutex_unlock(&l->file->answers->lock);
-	if (!place && copy)
+	if (copy && (!function_stacks_copy(copy, &l->printer) ||
+		     !vec_add(&l->history->chains, &(struct history_chains){ts, copy})))
 		history_chains_free(&(struct history_chains){.printer = copy});
 }
 
 static void publish(struct lesson *l, uint64_t reached, bool done)
 {
-	pthread_mutex_lock(&l->file->answers->lock);
+	mutex_hold(&l->file->answers->lock);
 	l->history->reached = reached;
 	l->history->done = done;
 	pthread_cond_broadcast(&l->file->answers->news);
-	pthread_mutex_unlock(&l->file->answers->lock);
 }
 
 static void learn_from(struct lesson *l, const struct spur_record *r)

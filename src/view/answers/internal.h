@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "base/vec.h"
 #include "view/answers/answers.h"
 
 #define ANSWERS_FILES	 64 /* as many as a view may have */
@@ -32,15 +33,9 @@ void history_chains_free(struct history_chains *c);
 struct view_history {
 	pthread_t thread;
 	bool started, done;
-	uint64_t reached; /* everything before this time is known */
-	struct {
-		struct history_name *at;
-		size_t n, cap;
-	} names; /* in the order in which they are learned */
-	struct {
-		struct history_chains *at;
-		size_t n, cap;
-	} chains; /* by time */
+	uint64_t reached;		      /* everything before this time is known */
+	vec_of(struct history_name) names;    /* in the order in which they are learned */
+	vec_of(struct history_chains) chains; /* by time */
 };
 
 struct answers_file {
@@ -106,10 +101,7 @@ struct search_hits {
 	uint64_t first, last_ts, last_offset;
 	uint8_t *bytes;
 	size_t len, cap;
-	struct {
-		struct search_mark *at;
-		size_t n, cap;
-	} marks;
+	vec_of(struct search_mark) marks;
 	bool failed; /* without memory */
 };
 

@@ -71,14 +71,12 @@ bool interval_is_sleep(const struct view_interval *i)
 
 void interval_name(const struct interval_row *r, struct buf *out)
 {
-	if (r->info.kind != VIEW_TASK_ROW) {
-		buf_puts(out, "CPU ");
-		buf_i64(out, r->info.number);
-		return;
-	}
-	buf_puts(out, r->info.name ? r->info.name : "<...>");
-	buf_putc(out, '-');
-	buf_i64(out, r->info.number);
+	const long long number = r->info.number;
+
+	if (r->info.kind == VIEW_TASK_ROW)
+		buf_printf(out, "%s-%lld", r->info.name ? r->info.name : "<...>", number);
+	else
+		buf_printf(out, "CPU %lld", number);
 }
 
 uint64_t interval_absolute(const struct interval_row *r, uint64_t ts)
@@ -210,17 +208,15 @@ struct chain {
 
 static void add_step(struct chain *c, uint64_t start, const char *state)
 {
-	struct view_step *s = vec_push(&c->out->steps);
+	const struct view_step s = {
+		.row = view_row_number(c->view, c->task.file, c->task.row),
+		.start = interval_relative(&c->task, start),
+		.end = interval_relative(&c->task, c->ts),
+		.state = state,
+		.why = view_text_add(&c->out->texts, c->why.data, c->why.len),
+	};
 
-	if (s)
-		*s = (struct view_step){
-			.row = view_row_number(c->view, c->task.file, c->task.row),
-			.start = interval_relative(&c->task, start),
-			.end = interval_relative(&c->task, c->ts),
-			.state = state,
-			.why = view_text_add(&c->out->texts, c->why.data, c->why.len),
-		};
-	c->out->failed |= !s;
+	c->out->failed |= !vec_add(&c->out->steps, &s);
 	buf_reset(&c->why);
 }
 

@@ -18,10 +18,7 @@
 
 struct level {
 	uint32_t track;
-	struct {
-		struct view_interval *at;
-		size_t n, cap;
-	} found;
+	vec_of(struct view_interval) found;
 	size_t next;
 };
 
@@ -53,7 +50,6 @@ struct taking {
 static bool take(void *arg, const struct view_interval *i)
 {
 	struct taking *t = arg;
-	struct view_interval *slot;
 
 	if (i->start < t->nest->from && i->start + i->dur <= t->nest->from)
 		return true;
@@ -62,13 +58,8 @@ static bool take(void *arg, const struct view_interval *i)
 		t->nest->to = i->start < t->nest->to ? i->start : t->nest->to;
 		return false;
 	}
-	slot = vec_push(&t->level->found);
-	if (!slot) {
-		t->nest->failed = true;
-		return false;
-	}
-	*slot = *i;
-	return !stopped(t->nest);
+	t->nest->failed = !vec_add(&t->level->found, i);
+	return !t->nest->failed && !stopped(t->nest);
 }
 
 static int collect(struct nest *n)

@@ -98,17 +98,15 @@ static void add_stack(struct view_cursor *c, const char *kind, struct view_detai
 		      struct view_records *out)
 {
 	struct view_stack *stack = vec_push(&d->stacks);
-	struct buf text;
+	scoped_buf text = buf_new(TEXT_LIMIT);
 
 	if (!stack) {
 		out->failed = true;
 		return;
 	}
 	*stack = (struct view_stack){.kind = kind, .first = d->frames.n};
-	buf_init(&text, TEXT_LIMIT);
 	view_cursor_text(c, &text);
 	add_frames(buf_str(&text), d, out);
-	buf_free(&text);
 }
 
 /* Reads the next records of its CPU; this moves the cursor. */
@@ -184,10 +182,9 @@ static void read_field(struct view_cursor *c, const struct event_field *f, struc
 	const struct events *ev = c->event->events;
 	const bool is_list = f->flags & (FIELD_ARRAY | FIELD_STRING | FIELD_DYNAMIC);
 	const uint8_t *bytes;
-	struct buf text;
+	scoped_buf text = buf_new(TEXT_LIMIT);
 	size_t size;
 
-	buf_init(&text, TEXT_LIMIT);
 	out->field = f;
 	if (!is_list && field_number(ev, f, c->rec, &out->number)) {
 		out->kind = VIEW_FIELD_NUMBER;
@@ -201,7 +198,6 @@ static void read_field(struct view_cursor *c, const struct event_field *f, struc
 		event_print_field(view_cursor_printer(c), f, c->rec, &text);
 	}
 	out->text = view_text_add(texts, text.data, text.len);
-	buf_free(&text);
 }
 
 static int add_details(struct view_cursor *c, struct view_records *out)

@@ -9,6 +9,7 @@
 #ifndef VIEW_ANSWERS_RECORDS_H
 #define VIEW_ANSWERS_RECORDS_H
 
+#include "base/vec.h"
 #include "view/answers/answers.h"
 
 #define VIEW_MOST_RECORDS 1000 /* in an answer */
@@ -51,32 +52,17 @@ struct view_stack {
 /* Further data about a record, which the list does not show. */
 struct view_details {
 	const char *system; /* of its event, or "" */
-	struct {
-		struct view_field *at;
-		size_t n, cap;
-	} fields;
+	vec_of(struct view_field) fields;
 	unsigned int flags; /* in which context it was written; see view_contexts */
 	unsigned int preempt_count;
-	struct {
-		struct view_stack *at;
-		size_t n, cap;
-	} stacks;
-	struct {
-		struct view_text *at;
-		size_t n, cap;
-	} frames;
+	vec_of(struct view_stack) stacks;
+	vec_of(struct view_text) frames;
 };
 
 struct view_records {
-	struct {
-		struct view_record *at;
-		size_t n, cap;
-	} list;
-	struct {
-		struct view_details *at;
-		size_t n, cap;
-	} details;	  /* of each record, if requested */
-	struct buf texts; /* of all; see view_text() */
+	vec_of(struct view_record) list;
+	vec_of(struct view_details) details; /* of each record, if requested */
+	struct buf texts;		     /* of all; see view_text() */
 	bool settled;
 	bool failed; /* without memory */
 };

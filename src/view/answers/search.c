@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/varint.h"
 #include "base/vec.h"
 #include "event/names.h"
@@ -29,17 +30,6 @@
 
 #define MARK	256
 #define MAX_HIT (3 * VARINT_MOST) /* bytes */
-
-/* Times of a lane may run backwards: small differences of both signs are small numbers. */
-static uint64_t fold_sign(uint64_t difference)
-{
-	return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
-}
-
-static uint64_t unfold_sign(uint64_t v)
-{
-	return v >> 1 ^ (0 - (v & 1));
-}
 
 static bool make_room(struct search_hits *h)
 {
@@ -68,18 +58,18 @@ void search_hits_add(struct search_hits *h, const struct view_record_id *id, boo
 		return;
 	}
 	if (h->kept % MARK == 0) {
-		struct search_mark *m = vec_push(&h->marks);
+		const struct search_mark m = {.ts = id->ts, .offset = id->offset, .at = h->len};
 
-		if (!m) {
+		if (!vec_add(&h->marks, &m)) {
 			h->failed = true;
 			return;
 		}
-		*m = (struct search_mark){.ts = id->ts, .offset = id->offset, .at = h->len};
 		h->last_ts = id->ts;
 		h->last_offset = id->offset;
 	}
-	to = varint_put(h->bytes + h->len, fold_sign(id->ts - h->last_ts));
-	to = varint_put(to, fold_sign(id->offset - h->last_offset));
+	/* Times of a lane may run backwards. */
+	to = varint_put(h->bytes + h->len, zigzag((int64_t)(id->ts - h->last_ts)));
+	to = varint_put(to, zigzag((int64_t)(id->offset - h->last_offset)));
 	h->len = (size_t)(varint_put(to, id->lane) - h->bytes);
 	h->last_ts = id->ts;
 	h->last_offset = id->offset;
@@ -124,8 +114,8 @@ static void decode(struct decoder *d)
 	d->at = varint_get(d->at, d->end, &ts);
 	d->at = varint_get(d->at, d->end, &offset);
 	d->at = varint_get(d->at, d->end, &lane);
-	d->id.ts += unfold_sign(ts);
-	d->id.offset += unfold_sign(offset);
+	d->id.ts += (uint64_t)unzigzag(ts);
+	d->id.offset += (uint64_t)unzigzag(offset);
 	d->id.lane = (uint32_t)lane;
 }
 
@@ -316,7 +306,7 @@ static void finish_slice(struct searcher *w)
 	struct view_search *s = w->search;
 	struct slot *slot;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_hold(&s->lock);
 	while (s->slots.n <= w->slice.number && vec_push(&s->slots))
 		;
 	if (s->slots.n > w->slice.number) {
@@ -330,7 +320,6 @@ static void finish_slice(struct searcher *w)
 	} else {
 		s->failed = true;
 	}
-	pthread_mutex_unlock(&s->lock);
 }
 
 static void search(struct searcher *w)
@@ -374,10 +363,9 @@ static void *search_main(void *search_)
 		buf_free(&w->line);
 	}
 	free(w);
-	pthread_mutex_lock(&s->lock);
+	mutex_hold(&s->lock);
 	if (--s->working == 0)
 		s->over = true;
-	pthread_mutex_unlock(&s->lock);
 	return NULL;
 }
 
@@ -422,13 +410,12 @@ static int start_threads(struct view_search *s, struct spur_error *err)
 						     : (unsigned int)cpus;
 	int rc = 0;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_hold(&s->lock);
 	while (rc == 0 && s->nr_threads < nr) {
 		rc = pthread_create(&s->threads[s->nr_threads], NULL, search_main, s);
 		s->nr_threads += rc == 0;
 	}
 	s->working = s->nr_threads;
-	pthread_mutex_unlock(&s->lock);
 	return s->nr_threads ? 0 : error_sys(err, -rc, "starting a thread");
 }
 
@@ -438,7 +425,7 @@ static struct view_search *enlist(struct answers *a, struct view_search *s)
 	struct view_search *oldest = NULL;
 	size_t at = 0;
 
-	pthread_mutex_lock(&a->lock);
+	mutex_hold(&a->lock);
 	for (size_t i = 0; i < ANSWERS_SEARCHES; i++) {
 		struct view_search *other = a->searches[i];
 
@@ -454,7 +441,6 @@ static struct view_search *enlist(struct answers *a, struct view_search *s)
 	}
 	s->id = a->next_search++;
 	a->searches[at] = s;
-	pthread_mutex_unlock(&a->lock);
 	return oldest;
 }
 
@@ -500,18 +486,16 @@ static struct view_search **slot_of(struct answers *a, uint64_t id)
 struct view_search *view_search_get(struct view *v, uint64_t id)
 {
 	struct answers *a = view_answers(v);
-	struct view_search *found = NULL, **slot;
+	struct view_search **slot;
 
 	if (!a)
 		return NULL;
-	pthread_mutex_lock(&a->lock);
+	mutex_hold(&a->lock);
 	slot = slot_of(a, id);
-	if (slot) {
-		found = *slot;
-		found->refs++;
-	}
-	pthread_mutex_unlock(&a->lock);
-	return found;
+	if (!slot)
+		return NULL;
+	(*slot)->refs++;
+	return *slot;
 }
 
 void view_search_put(struct view_search *s)
@@ -570,14 +554,13 @@ static double part_done(const struct view_search *s)
 
 void view_search_state(struct view_search *s, struct view_search_state *out)
 {
-	pthread_mutex_lock(&s->lock);
+	mutex_hold(&s->lock);
 	*out = (struct view_search_state){.done = part_done(s),
 					  .hits = s->found,
 					  .kept = s->kept,
 					  .truncated = s->truncated || s->failed,
 					  .warning = s->wanted.warning.code ? s->wanted.warning.text
 									    : NULL};
-	pthread_mutex_unlock(&s->lock);
 }
 
 bool view_search_hit(struct view_search *s, uint64_t hit, struct view_record_id *out)
@@ -585,13 +568,12 @@ bool view_search_hit(struct view_search *s, uint64_t hit, struct view_record_id 
 	bool found = false;
 	size_t i;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_hold(&s->lock);
 	/* The last slice that begins at or before it. */
 	binary_search(i, 0, s->ready, s->slots.at[i].before <= hit);
 	if (i && hit < s->kept)
 		found = search_hits_get(&s->slots.at[i - 1].hits, hit - s->slots.at[i - 1].before,
 					out);
-	pthread_mutex_unlock(&s->lock);
 	return found;
 }
 
@@ -612,15 +594,12 @@ bool view_search_number(struct view_search *s, const struct view_record_id *id,
 
 uint64_t view_search_at(struct view_search *s, uint64_t ts)
 {
-	uint64_t n;
 	size_t i;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_hold(&s->lock);
 	binary_search(i, 0, s->ready, s->slots.at[i].end <= ts);
-	n = i < s->ready ? s->slots.at[i].before + search_hits_before(&s->slots.at[i].hits, ts)
-			 : s->kept;
-	pthread_mutex_unlock(&s->lock);
-	return n;
+	return i < s->ready ? s->slots.at[i].before + search_hits_before(&s->slots.at[i].hits, ts)
+			    : s->kept;
 }
 
 void view_search_bins(struct view_search *s, uint64_t since, uint64_t width, uint32_t n,
@@ -628,7 +607,7 @@ void view_search_bins(struct view_search *s, uint64_t since, uint64_t width, uin
 {
 	const uint64_t until = since + width * n;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_hold(&s->lock);
 	for (size_t i = 0; i < s->ready; i++) {
 		const bool before = s->slots.at[i].end <= since;
 		const bool after = i && s->slots.at[i - 1].end >= until && until > since;
@@ -636,5 +615,4 @@ void view_search_bins(struct view_search *s, uint64_t since, uint64_t width, uin
 		if (!before && !after)
 			search_hits_bins(&s->slots.at[i].hits, since, width, n, bins);
 	}
-	pthread_mutex_unlock(&s->lock);
 }

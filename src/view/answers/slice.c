@@ -42,11 +42,7 @@ static int64_t slice_cpu(const struct view_interval *run)
 
 static void add_detail(struct slice *s, const char *label, struct view_text text)
 {
-	struct view_detail *d = vec_push(&s->out->details);
-
-	if (d)
-		*d = (struct view_detail){label, text};
-	s->out->failed |= !d;
+	s->out->failed |= !vec_add(&s->out->details, &(struct view_detail){label, text});
 }
 
 static void detail_text(struct slice *s, const char *label, const char *text)
@@ -138,9 +134,8 @@ static void detail_record(struct slice *s, const char *label, const char *event,
 {
 	const uint64_t at = interval_absolute(&s->row, ts);
 	struct view_cursor c;
-	struct buf text;
+	scoped_buf text = buf_new(TEXT_LIMIT);
 
-	buf_init(&text, TEXT_LIMIT);
 	if (view_cursor_open(&c, s->view, NULL, s->stop, NULL) == 0) {
 		view_cursor_only(&c, s->row.file, s->row.info.buffer, -1);
 		view_cursor_to_time(&c, at, false, NULL);
@@ -154,7 +149,6 @@ static void detail_record(struct slice *s, const char *label, const char *event,
 		}
 	}
 	view_cursor_close(&c);
-	buf_free(&text);
 }
 
 static void detail_syscall(struct slice *s)
@@ -288,17 +282,16 @@ static void find_slice_waker(struct slice *s)
 static bool take_woken(void *arg, const struct view_wakeup *w)
 {
 	struct slice *s = arg;
-	struct view_woken *to = vec_push(&s->out->woke);
+	const struct view_woken woken = {
+		.row = view_task_row(s->view, w->file, w->buffer, w->pid),
+		.ts = (int64_t)(w->ts - view_origin(s->view)),
+		.pid = w->pid,
+		.in_interrupt = w->in_interrupt,
+	};
+	const bool added = vec_add(&s->out->woke, &woken);
 
-	if (to)
-		*to = (struct view_woken){
-			.row = view_task_row(s->view, w->file, w->buffer, w->pid),
-			.ts = (int64_t)(w->ts - view_origin(s->view)),
-			.pid = w->pid,
-			.in_interrupt = w->in_interrupt,
-		};
-	s->out->failed |= !to;
-	return to && s->out->woke.n < MOST_WOKEN;
+	s->out->failed |= !added;
+	return added && s->out->woke.n < MOST_WOKEN;
 }
 
 static void add_woken(struct slice *s, int64_t cpu, int64_t waker, uint64_t start, uint64_t end)

@@ -20,42 +20,20 @@ struct sum_range sum_range_all(struct view *v, uint64_t since, uint64_t until,
 static void named_sums_free(struct named_sums *s)
 {
 	vec_free(&s->sums);
-	free(s->places);
-	s->places = NULL;
-	s->nr_places = 0;
-}
-
-static bool make_places(struct named_sums *s, size_t name)
-{
-	const size_t nr = name + 1 > s->nr_places * 2 ? name + 64 : s->nr_places * 2;
-	uint32_t *places;
-
-	if (name < s->nr_places)
-		return true;
-	places = realloc(s->places, nr * sizeof(*places));
-	if (!places)
-		return false;
-	memset(places + s->nr_places, 0, (nr - s->nr_places) * sizeof(*places));
-	s->places = places;
-	s->nr_places = nr;
-	return true;
+	map_free(&s->places);
 }
 
 static struct named_sum *sum_of(struct named_sums *s, int64_t name)
 {
-	const size_t at = name < 0 ? 0 : (size_t)name + 1;
-	struct named_sum *sum;
+	uintptr_t place = (uintptr_t)map_get(&s->places, (uint64_t)name);
 
-	if (!make_places(s, at))
-		return NULL;
-	if (s->places[at])
-		return &s->sums.at[s->places[at] - 1];
-	sum = vec_push(&s->sums);
-	if (!sum)
-		return NULL;
-	sum->name = name;
-	s->places[at] = (uint32_t)s->sums.n;
-	return sum;
+	if (!place) {
+		place = s->sums.n + 1;
+		if (!vec_add(&s->sums, &(struct named_sum){.name = name}) ||
+		    !map_set(&s->places, (uint64_t)name, (void *)place))
+			return NULL;
+	}
+	return &s->sums.at[place - 1];
 }
 
 static void leave(void *arg, struct nested_frame *f)
@@ -292,7 +270,7 @@ static int sum_rows(const struct sum_range *range, enum view_row_kind kind, stru
 	for (size_t i = 0; i < range->nr_rows; i++) {
 		const uint32_t row = sum_range_row(range, i);
 		struct view_row info;
-		struct row_sum s, *slot;
+		struct row_sum s;
 		int rc;
 
 		if (*range->stop)
@@ -304,10 +282,8 @@ static int sum_rows(const struct sum_range *range, enum view_row_kind kind, stru
 			return rc;
 		if (is_empty(&s))
 			continue;
-		slot = vec_push(out);
-		if (!slot)
+		if (!vec_add(out, &s))
 			return -ENOMEM;
-		*slot = s;
 	}
 	return 0;
 }

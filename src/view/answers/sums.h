@@ -5,6 +5,7 @@
 #ifndef VIEW_ANSWERS_SUMS_H
 #define VIEW_ANSWERS_SUMS_H
 
+#include "base/vec.h"
 #include "stats/dist.h"
 #include "stats/flame.h"
 #include "view/answers/interval.h"
@@ -39,12 +40,8 @@ struct named_sum {
 struct named_sums {
 	struct view *view;
 	uint32_t file; /* of the row that is read */
-	struct {
-		struct named_sum *at;
-		size_t n, cap;
-	} sums;
-	uint32_t *places; /* by the view's number of the name: its place + 1, 0: none */
-	size_t nr_places;
+	vec_of(struct named_sum) sums;
+	struct map places; /* by the view's number of the name: its place + 1 */
 	bool failed;
 };
 
@@ -98,9 +95,8 @@ struct hist {
 /* The least value of a bucket. */
 uint64_t hist_bucket_start(unsigned int bucket);
 
-/* 0, -EINTR after a stop, -ENOMEM. hist_free() is due in any case. */
+/* 0, -EINTR after a stop, -ENOMEM. The caller frees `dist` in any case. */
 int hist_read(const struct hist_options *o, struct hist *out);
-void hist_free(struct hist *h);
 
 /* ---- calls as a tree ---- */
 

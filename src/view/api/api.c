@@ -142,24 +142,17 @@ static bool read_number(const char **at, uint64_t *out)
 
 int api_number(const struct api_request *q, const char *name, uint64_t *out, struct spur_error *err)
 {
-	struct buf text;
+	scoped_buf text = buf_new(MAX_TEXT);
 	const char *at;
-	uint64_t n = 0;
-	int rc = 0;
+	uint64_t n;
 
-	buf_init(&text, MAX_TEXT);
-	if (!api_text(q, name, &text)) {
-		rc = -ENOENT;
-	} else {
-		at = buf_str(&text);
-		if (!read_number(&at, &n) || *at)
-			rc = error_set(err, -EINVAL, "%s: '%.40s' is no number", name,
-				       buf_str(&text));
-	}
-	buf_free(&text);
-	if (rc == 0)
-		*out = n;
-	return rc;
+	if (!api_text(q, name, &text))
+		return -ENOENT;
+	at = buf_str(&text);
+	if (!read_number(&at, &n) || *at)
+		return error_set(err, -EINVAL, "%s: '%.40s' is no number", name, buf_str(&text));
+	*out = n;
+	return 0;
 }
 
 int api_optional(const struct api_request *q, const char *name, uint64_t *out, bool *there,
@@ -208,15 +201,9 @@ static int collect(const struct marks *m, struct api_rows *out)
 	int32_t open = 0;
 
 	for (uint32_t i = 0; i < m->rows; i++) {
-		uint32_t *slot;
-
 		open += m->at[i];
-		if (!open)
-			continue;
-		slot = vec_push(out);
-		if (!slot)
+		if (open && !vec_add(out, &i))
 			return -ENOMEM;
-		*slot = i;
 	}
 	return 0;
 }
@@ -259,14 +246,11 @@ int api_parse_rows(const char *text, uint32_t nr, struct api_rows *out, struct s
 int api_rows(struct view *v, const struct api_request *q, struct api_rows *out,
 	     struct spur_error *err)
 {
-	struct buf text;
-	int rc = -ENOENT;
+	scoped_buf text = buf_new(MAX_TEXT);
 
-	buf_init(&text, MAX_TEXT);
-	if (api_text(q, "rows", &text))
-		rc = api_parse_rows(buf_str(&text), view_rows(v), out, err);
-	buf_free(&text);
-	return rc;
+	if (!api_text(q, "rows", &text))
+		return -ENOENT;
+	return api_parse_rows(buf_str(&text), view_rows(v), out, err);
 }
 
 void api_rows_free(struct api_rows *rows)

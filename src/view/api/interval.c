@@ -76,11 +76,7 @@ static void put_neighbour(const char *name, const struct view_neighbour *n, stru
 
 static void put_event(const struct view_slice *s, struct json_writer *w)
 {
-	json_key(w, "event");
-	if (s->has_event)
-		json_put_u64(w, s->event);
-	else
-		json_put_raw(w, "null");
+	json_put_i64_or_null(json_key(w, "event"), s->has_event ? (int64_t)s->event : -1, -1);
 }
 
 static void put_slice(const struct view_slice *s, struct json_writer *w)
@@ -166,7 +162,7 @@ static void put_step(const struct view_chain *c, const struct view_step *s, stru
 	if (s->why.len)
 		api_put_text(w, "why", &c->texts, s->why);
 	else
-		json_put_raw(json_key(w, "why"), "null");
+		json_put_null(json_key(w, "why"));
 	json_end_object(w);
 }
 

@@ -268,37 +268,24 @@ static void put_u32(struct buf *b, uint32_t v)
 	buf_put(b, &v, sizeof(v));
 }
 
-static void put_u64(struct buf *b, uint64_t v)
-{
-	v = htole64(v);
-	buf_put(b, &v, sizeof(v));
-}
-
-static void put_f64(struct buf *b, double d)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &d, sizeof(bits));
-	put_u64(b, bits);
-}
-
-static void pad(struct buf *b)
-{
-	buf_fill(b, 0, -b->len & 7);
-}
-
 /* One number of each interval or bin: `at` is the first one's, the next is a stride away. */
 static void put_numbers(struct buf *b, const void *at, size_t n, size_t stride)
 {
 	for (const char *p = at; n > 0; n--, p += stride)
 		put_u32(b, *(const uint32_t *)(const void *)p);
-	pad(b);
+	buf_fill(b, 0, -b->len & 7);
 }
 
 static void put_times(struct buf *b, const void *at, size_t n, size_t stride)
 {
-	for (const char *p = at; n > 0; n--, p += stride)
-		put_f64(b, (double)*(const uint64_t *)(const void *)p);
+	for (const char *p = at; n > 0; n--, p += stride) {
+		const double time = (double)*(const uint64_t *)(const void *)p;
+		uint64_t bits;
+
+		memcpy(&bits, &time, sizeof(bits));
+		bits = htole64(bits);
+		buf_put(b, &bits, sizeof(bits));
+	}
 }
 
 static void put_intervals(struct buf *b, const struct view_interval *at, size_t n)
@@ -336,7 +323,7 @@ void api_begin_tiles(struct buf *b, uint64_t generation)
 {
 	put_u32(b, TILE_MAGIC);
 	put_u32(b, 0);
-	put_u64(b, generation);
+	buf_uint(b, generation, 8, false);
 }
 
 bool api_put_tile(struct buf *b, uint32_t row, uint32_t track, const struct view_tile *t)

@@ -29,31 +29,27 @@ static int answer_events(struct view *v, const struct api_request *q, struct api
 {
 	struct json_writer w = {&a->body};
 	struct broker *b = get_broker(v, err);
-	struct buf match, names;
+	scoped_buf match = buf_new(MAX_WORD);
+	scoped_buf names = buf_new(1u << 20);
 	uint64_t total = 0;
-	int rc = b ? 0 : -EPERM;
+	int rc;
 
-	buf_init(&match, MAX_WORD);
-	buf_init(&names, 1u << 20);
 	api_text(q, "match", &match);
-	if (rc == 0)
-		rc = broker_events(b, buf_str(&match), &names, &total, err);
-	if (rc == 0) {
-		json_object(&w);
-		json_put_u64(json_key(&w, "total"), total);
-		json_array(json_key(&w, "events"));
-		for (const char *at = buf_str(&names); *at;) {
-			const size_t len = strcspn(at, "\n");
+	rc = b ? broker_events(b, buf_str(&match), &names, &total, err) : -EPERM;
+	if (rc < 0)
+		return rc;
+	json_object(&w);
+	json_put_u64(json_key(&w, "total"), total);
+	json_array(json_key(&w, "events"));
+	for (const char *at = buf_str(&names); *at;) {
+		const size_t len = strcspn(at, "\n");
 
-			json_put_bytes(&w, at, len);
-			at += len + (at[len] == '\n');
-		}
-		json_end_array(&w);
-		json_end_object(&w);
+		json_put_bytes(&w, at, len);
+		at += len + (at[len] == '\n');
 	}
-	buf_free(&match);
-	buf_free(&names);
-	return rc;
+	json_end_array(&w);
+	json_end_object(&w);
+	return 0;
 }
 
 /* ---- begin ---- */
@@ -62,22 +58,19 @@ static int read_names(const struct api_request *q, struct strings *names, struct
 {
 	struct json_value all, list, each;
 	size_t pos = 0;
-	struct buf text;
-	int rc = 0;
+	scoped_buf text = buf_new(MAX_WORD);
 
 	if (!json_parse(q->body, q->body_len, &all) || !json_member(&all, "events", &list) ||
 	    list.kind != JSON_ARRAY)
 		return error_set(err, -EINVAL, "the question is {\"events\": [\"sched_switch\"]}");
-	buf_init(&text, MAX_WORD);
-	while (rc == 0 && json_next(&list, &pos, &each)) {
+	while (json_next(&list, &pos, &each)) {
 		buf_reset(&text);
 		if (!json_text(&each, &text) || buf_full(&text))
-			rc = error_set(err, -EINVAL, "an event's name is a text");
-		else if (!strings_add(names, buf_str(&text)))
-			rc = error_set(err, -ENOMEM, "out of memory");
+			return error_set(err, -EINVAL, "an event's name is a text");
+		if (!strings_add(names, buf_str(&text)))
+			return error_set(err, -ENOMEM, "out of memory");
 	}
-	buf_free(&text);
-	return rc;
+	return 0;
 }
 
 static int answer_start(struct view *v, const struct api_request *q, struct api_answer *a,
@@ -86,10 +79,9 @@ static int answer_start(struct view *v, const struct api_request *q, struct api_
 	struct broker *b = get_broker(v, err);
 	struct strings names = {0};
 	uint64_t seconds = 0;
-	struct buf filter;
+	scoped_buf filter = buf_new(MAX_WORD);
 	int rc = b ? read_names(q, &names, err) : -EPERM;
 
-	buf_init(&filter, MAX_WORD);
 	/* Events that could not be shown are not recorded. */
 	if (rc == 0 && view_nr_files(v) >= VIEW_MOST_FILES)
 		rc = error_set(err, -EDQUOT, "no more than %d files can be looked at together",
@@ -113,7 +105,6 @@ static int answer_start(struct view *v, const struct api_request *q, struct api_
 	if (rc == 0)
 		buf_puts(&a->body, "{}");
 	strings_free(&names);
-	buf_free(&filter);
 	return rc;
 }
 

@@ -15,11 +15,7 @@
 static void put_record(const struct view_record *r, const struct buf *texts, struct json_writer *w)
 {
 	json_object(w);
-	json_key(w, "n");
-	if (r->numbered)
-		json_put_u64(w, r->n);
-	else
-		json_put_raw(w, "null");
+	json_put_i64_or_null(json_key(w, "n"), r->numbered ? (int64_t)r->n : -1, -1);
 	json_put_i64(json_key(w, "ts"), r->ts);
 	json_put_u64(json_key(w, "cpu"), r->cpu);
 	json_put_u64(json_key(w, "file"), r->file);
@@ -60,7 +56,7 @@ static void put_field(const struct view_field *f, const struct buf *texts, struc
 	else if (f->kind == VIEW_FIELD_TEXT)
 		api_put_text(w, "value", texts, f->text);
 	else
-		json_put_raw(json_key(w, "value"), "null");
+		json_put_null(json_key(w, "value"));
 	api_put_text(w, "text", texts, f->text);
 	json_end_object(w);
 }
@@ -82,7 +78,7 @@ static void put_stacks(const struct view_details *d, const struct buf *texts, st
 {
 	json_key(w, "stack");
 	if (!d->stacks.n) {
-		json_put_raw(w, "null");
+		json_put_null(w);
 		return;
 	}
 	json_array(w);

@@ -41,10 +41,7 @@
 struct wanted {
 	uint32_t level;
 	uint64_t tile;
-	struct {
-		uint64_t *at; /* row << 16 | track, in order */
-		size_t n, cap;
-	} tracks;
+	vec_of(uint64_t) tracks; /* row << 16 | track, in order */
 };
 
 struct saver {
@@ -52,14 +49,16 @@ struct saver {
 	const struct saved_options *o;
 	struct buf *out;
 	struct spur_error *err;
-	struct {
-		struct wanted *at;
-		size_t n, cap;
-	} queue;
+	vec_of(struct wanted) queue;
 	bool full;
 };
 
 /* ---- answers ---- */
+
+static int check_stop(const struct saver *s)
+{
+	return *s->o->stop ? error_set(s->err, -EINTR, "interrupted") : 0;
+}
 
 static int ask(struct saver *s, const char *path, const char *query, struct api_answer *a)
 {
@@ -67,8 +66,8 @@ static int ask(struct saver *s, const char *path, const char *query, struct api_
 
 	*a = (struct api_answer){0};
 	api_answer(s->view, &q, a);
-	if (*s->o->stop)
-		return error_set(s->err, -EINTR, "interrupted");
+	if (check_stop(s) < 0)
+		return -EINTR;
 	if (buf_full(&a->body))
 		return error_set(s->err, -ENOMEM, "out of memory");
 	if (a->status >= 400)
@@ -248,17 +247,14 @@ static bool take_wait(void *waits, const struct view_interval *i)
 	const enum view_state state = view_state_of(i->value);
 	const int kind = state < ARRAY_SIZE(kind_of) ? kind_of[state] : -1;
 	struct waits *w = waits;
-	struct wait *slot;
 
 	/* If a wait has not ended in the trace, its reason is unknown. */
 	if (kind < 0 || i->flags & (VIEW_OPEN_START | VIEW_OPEN_END))
 		return true;
-	slot = vec_push(&w->kinds[kind]);
-	if (!slot) {
+	if (!vec_add(&w->kinds[kind], &(struct wait){w->row, i->start + w->shift, i->dur})) {
 		w->rc = -ENOMEM;
 		return false;
 	}
-	*slot = (struct wait){w->row, i->start + w->shift, i->dur};
 	if (w->kinds[kind].n >= 2 * WAITS_MOST)
 		shorten(w, (size_t)kind);
 	return true;
@@ -273,8 +269,8 @@ static int find_waits(struct saver *s, struct waits *w)
 		struct view_place place;
 		struct view_row r;
 
-		if (*s->o->stop)
-			return error_set(s->err, -EINTR, "interrupted");
+		if (check_stop(s) < 0)
+			return -EINTR;
 		if (!view_row(s->view, w->row, &place, &r) || r.kind != VIEW_TASK_ROW ||
 		    s->o->until <= place.shift)
 			continue;
@@ -313,11 +309,10 @@ static void spare_time(struct waits *w, size_t kind, uint64_t range)
 /* Only the first lines: a page is for an overview, and many tasks may have had a CPU meanwhile. */
 static void put_words(const struct why *why, struct buf *to)
 {
-	struct buf words, text;
+	scoped_buf words = buf_new(WHY_WORDS);
+	scoped_buf text = buf_new(WHY_WORDS);
 	size_t len = 0;
 
-	buf_init(&words, WHY_WORDS);
-	buf_init(&text, WHY_WORDS);
 	why_text(why, 0, &words);
 	buf_utf8(&text, words.data, words.len);
 	for (int line = 0; line < WORDS_LINES && len < text.len; line++)
@@ -327,8 +322,6 @@ static void put_words(const struct why *why, struct buf *to)
 		buf_puts(&text, "  …");
 	}
 	buf_json_string(to, text.data, text.len);
-	buf_free(&text);
-	buf_free(&words);
 }
 
 static int put_why(struct saver *s, const struct wait *w, struct buf *to)
@@ -345,23 +338,21 @@ static int put_why(struct saver *s, const struct wait *w, struct buf *to)
 		buf_puts(to, "null");
 	buf_putc(to, ']');
 	why_free(&why);
-	return *s->o->stop ? error_set(s->err, -EINTR, "interrupted") : 0;
+	return check_stop(s);
 }
 
 /* Why some of them were; *full: that does not fit. */
 static int put_some_whys(struct saver *s, const struct wait *at, size_t n, size_t most, bool *full)
 {
-	struct buf some;
+	scoped_buf some = buf_new(1u << 30);
 	int rc = 0;
 
-	buf_init(&some, 1u << 30);
 	buf_putc(&some, '[');
 	for (size_t i = 0; i < n && rc == 0; i++)
 		rc = put_why(s, &at[i], &some);
 	buf_putc(&some, ']');
 	if (rc == 0)
 		rc = put_packed(s, "\"", &some, "\"", most, full);
-	buf_free(&some);
 	return rc;
 }
 
@@ -399,12 +390,7 @@ static int put_whys(struct saver *s)
 
 static int want_track(struct wanted *w, uint64_t key)
 {
-	uint64_t *slot = vec_push(&w->tracks);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = key;
-	return 0;
+	return vec_add(&w->tracks, &key) ? 0 : -ENOMEM;
 }
 
 /* The tracks of all rows. */
@@ -436,8 +422,9 @@ static int read_tile(struct saver *s, const struct wanted *w, struct buf *to, st
 		const uint64_t key = w->tracks.at[i];
 		const uint32_t row = (uint32_t)(key >> 16), track = key & UINT16_MAX;
 
-		rc = *s->o->stop ? error_set(s->err, -EINTR, "interrupted")
-				 : view_tile(s->view, row, track, w->level, w->tile, &t);
+		rc = check_stop(s);
+		if (rc == 0)
+			rc = view_tile(s->view, row, track, w->level, w->tile, &t);
 		if (rc < 0 || !api_put_tile(to, row, track, &t))
 			continue;
 		chunks++;
@@ -462,29 +449,27 @@ static int want_half(struct saver *s, const struct wanted *half, uint64_t tile)
 {
 	const uint32_t shift = half->level + VIEW_TILE_SHIFT;
 	struct wanted *w;
+	int rc = 0;
 
 	if (tile > (s->o->until - 1) >> shift || tile < s->o->since >> shift)
 		return 0;
 	w = vec_push(&s->queue);
 	if (!w)
 		return -ENOMEM;
-	*w = (struct wanted){.level = half->level, .tile = tile};
-	w->tracks.at = malloc(half->tracks.n * sizeof(*half->tracks.at));
-	if (!w->tracks.at)
-		return -ENOMEM;
-	memcpy(w->tracks.at, half->tracks.at, half->tracks.n * sizeof(*half->tracks.at));
-	w->tracks.n = w->tracks.cap = half->tracks.n;
-	return 0;
+	w->level = half->level;
+	w->tile = tile;
+	vec_each (track, &half->tracks)
+		rc = rc < 0 ? rc : want_track(w, *track);
+	return rc;
 }
 
 /* `halves`: those of its tracks that are bins are saved as well. */
 static int save_tile(struct saver *s, const struct wanted *w, bool halves)
 {
 	struct wanted half = {.level = w->level - 1};
-	struct buf tiles;
+	scoped_buf tiles = buf_new(TILES_LIMIT);
 	int rc;
 
-	buf_init(&tiles, TILES_LIMIT);
 	rc = read_tile(s, w, &tiles, &half);
 	if (rc == 0 && tiles.len > API_TILES_HEAD)
 		rc = put_tile(s, w, &tiles);
@@ -494,7 +479,6 @@ static int save_tile(struct saver *s, const struct wanted *w, bool halves)
 			rc = want_half(s, &half, 2 * w->tile + 1);
 	}
 	vec_free(&half.tracks);
-	buf_free(&tiles);
 	return rc;
 }
 

@@ -53,24 +53,20 @@ static int read_wishes(struct view *v, const struct api_request *q, struct buf *
 static int start(struct view *v, const struct api_request *q, struct api_answer *a,
 		 struct spur_error *err)
 {
-	struct view_search_options o = {0};
 	struct api_rows rows = {0};
-	struct buf filter, text;
-	int64_t at = -1, id;
+	scoped_buf filter = buf_new(FILTER_MAX_TEXT);
+	scoped_buf text = buf_new(FILTER_MAX_TEXT);
+	int64_t at = -1, id = read_wishes(v, q, &filter, &text, &rows, err);
 
-	buf_init(&filter, FILTER_MAX_TEXT);
-	buf_init(&text, FILTER_MAX_TEXT);
-	id = read_wishes(v, q, &filter, &text, &rows, err);
 	if (id == 0) {
-		o.filter = buf_str(&filter);
-		o.text = buf_str(&text);
-		o.rows = rows.at;
-		o.nr_rows = rows.n;
+		const struct view_search_options o = {.filter = buf_str(&filter),
+						      .text = buf_str(&text),
+						      .rows = rows.at,
+						      .nr_rows = rows.n};
+
 		id = view_search_start(v, &o, &at, err);
 	}
 	api_rows_free(&rows);
-	buf_free(&filter);
-	buf_free(&text);
 	if (id == -EINVAL)
 		return put_mistake(a, err, at);
 	if (id < 0)
@@ -236,16 +232,14 @@ static int put_hit(struct view *v, const struct api_request *q, struct view_sear
 	struct json_writer w = {b};
 	struct view_record_id id;
 	uint64_t hit, n;
+	bool known;
 	int rc = find_hit(v, q, s, p, &hit, &id, err);
 
 	if (rc < 0)
 		return rc;
 	json_object(&w);
-	json_key(&w, "n");
-	if (view_search_number(s, &id, q->stop, &n))
-		json_put_u64(&w, n);
-	else
-		json_put_raw(&w, "null");
+	known = view_search_number(s, &id, q->stop, &n);
+	json_put_i64_or_null(json_key(&w, "n"), known ? (int64_t)n : -1, -1);
 	json_put_i64(json_key(&w, "ts"), (int64_t)(id.ts - view_origin(v)));
 	json_put_u64(json_key(&w, "hit"), hit);
 	json_end_object(&w);

@@ -64,7 +64,7 @@ static bool put_cell(struct json_writer *w, const struct query_stmt *s, size_t c
 	bool plain = false;
 
 	if (type == QUERY_NULL) {
-		json_put_raw(w, "null");
+		json_put_null(w);
 		return false;
 	}
 	if (type == QUERY_INTEGER)
@@ -93,11 +93,7 @@ static void put_columns(struct json_writer *w, const struct query_stmt *s)
 			ts = i;
 	}
 	json_end_array(w);
-	json_key(w, "ts_column");
-	if (ts < nr)
-		json_put_u64(w, ts);
-	else
-		json_put_raw(w, "null");
+	json_put_i64_or_null(json_key(w, "ts_column"), (int64_t)ts, (int64_t)nr);
 }
 
 static int put_rows(struct buf *b, struct query_stmt *s, struct spur_error *err)
@@ -183,10 +179,9 @@ static int answer_sql(struct view *v, const struct api_request *q, struct api_an
 		      struct spur_error *err)
 {
 	struct query *session = NULL;
-	struct buf sql;
+	scoped_buf sql = buf_new(MAX_QUERY);
 	int rc;
 
-	buf_init(&sql, MAX_QUERY);
 	if (!api_body_text(q, "query", &sql) || buf_full(&sql))
 		rc = error_set(err, -EINVAL, "the question is {\"query\": TEXT}");
 	else
@@ -199,7 +194,6 @@ static int answer_sql(struct view *v, const struct api_request *q, struct api_an
 	if (rc < 0 && rc != -ENOMEM)
 		a->status = 400;
 	query_close(session);
-	buf_free(&sql);
 	return rc;
 }
 

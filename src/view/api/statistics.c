@@ -192,16 +192,12 @@ static void put_hist(struct json_writer *w, struct hist *h)
 
 static int read_what(const struct api_request *q, bool *latency, struct spur_error *err)
 {
-	struct buf what;
-	int rc = 0;
+	scoped_buf what = buf_new(64);
 
-	buf_init(&what, 64);
-	if (api_text(q, "what", &what) && strcmp(buf_str(&what), "latency") == 0)
-		*latency = true;
-	else if (what.len && strcmp(buf_str(&what), "duration") != 0)
-		rc = error_set(err, -EINVAL, "what=duration or what=latency");
-	buf_free(&what);
-	return rc;
+	*latency = api_text(q, "what", &what) && strcmp(buf_str(&what), "latency") == 0;
+	if (!*latency && what.len && strcmp(buf_str(&what), "duration") != 0)
+		return error_set(err, -EINVAL, "what=duration or what=latency");
+	return 0;
 }
 
 /* Finds the row and the track; times become those of the index. */
@@ -253,7 +249,7 @@ static int answer_hist(struct view *v, const struct api_request *q, struct api_a
 	rc = hist_read(&o, &h);
 	if (rc == 0)
 		put_hist(&w, &h);
-	hist_free(&h);
+	dist_free(&h.dist);
 	return rc;
 }
 
@@ -315,11 +311,10 @@ static int answer_flame(struct view *v, const struct api_request *q, struct api_
 	struct api_rows rows = {0};
 	struct sum_range range;
 	struct flame f;
-	struct buf from;
+	scoped_buf from = buf_new(64);
 	bool calls;
 	int rc = read_range(v, q, &range, &rows, err);
 
-	buf_init(&from, 64);
 	if (api_text(q, "from", &from)) {
 		choice.calls = strcmp(buf_str(&from), "calls") == 0;
 		choice.stacks = strcmp(buf_str(&from), "stacks") == 0;
@@ -328,7 +323,6 @@ static int answer_flame(struct view *v, const struct api_request *q, struct api_
 	}
 	buf_reset(&from);
 	choice.by_task = api_text(q, "by", &from) && strcmp(buf_str(&from), "task") == 0;
-	buf_free(&from);
 	if (rc == 0)
 		rc = sum_flame(&range, &choice, &f, &calls, err);
 	if (rc == 0) {

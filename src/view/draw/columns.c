@@ -50,11 +50,7 @@ static void push(struct filling *f, struct draw_column c)
 		last->x1 = c.x1;
 		return;
 	}
-	last = vec_push(&f->out->list);
-	if (last)
-		*last = c;
-	else
-		f->failed = true;
+	f->failed |= !vec_add(&f->out->list, &c);
 }
 
 /* Adds the column of what was too small to be drawn alone. */
@@ -149,9 +145,7 @@ static void take_interval(struct filling *f, const struct view_interval *i)
 
 static void take_intervals(struct filling *f, const struct view_tile *t)
 {
-	for (size_t k = 0; k < t->intervals.n; k++) {
-		const struct view_interval *i = &t->intervals.at[k];
-
+	vec_each (i, &t->intervals) {
 		/* An interval that began in an earlier tile has been drawn with that tile. */
 		if (i->start + i->dur > f->from && i->start < f->to && i->start + i->dur > f->drawn)
 			take_interval(f, i);
@@ -162,8 +156,7 @@ static void take_bins(struct filling *f, const struct view_tile *t, uint64_t bas
 {
 	const uint64_t width = 1ull << f->scale->level;
 
-	for (size_t k = 0; k < t->bins.n; k++) {
-		const struct view_bin *b = &t->bins.at[k];
+	vec_each (b, &t->bins) {
 		const uint64_t start = base + b->bin * width;
 
 		if (start + width <= f->from || start >= f->to)

@@ -16,6 +16,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/vec.h"
 #include "view/draw/internal.h"
 
 #define USUAL_ROOM	900 /* pixels of rows when no height is given */
@@ -251,9 +252,7 @@ static void draw_backgrounds(struct draw_frame *f, int32_t bottom)
 	uint64_t t;
 	int32_t x;
 
-	for (size_t i = 0; i < f->layout.items.n; i++) {
-		const struct draw_item *item = &f->layout.items.at[i];
-
+	vec_each (item, &f->layout.items) {
 		if (f->top + item->y >= bottom)
 			break;
 		picture_rect(f->picture, 0, f->top + item->y, width, item->h,
@@ -264,9 +263,7 @@ static void draw_backgrounds(struct draw_frame *f, int32_t bottom)
 	}
 	for (uint32_t i = 0; line_of(f, &r, i, &t, &x); i++)
 		picture_rect(f->picture, DRAW_GUTTER + x, ABOVE, 1, bottom - ABOVE, f->theme.grid);
-	for (size_t i = 0; i < f->layout.items.n; i++) {
-		const struct draw_item *item = &f->layout.items.at[i];
-
+	vec_each (item, &f->layout.items) {
 		if (f->top + item->y + item->h <= bottom)
 			picture_rect(f->picture, 0, f->top + item->y + item->h - 1, width, 1,
 				     f->theme.line);

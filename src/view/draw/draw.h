@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 #include "view/index/index.h"
 #include "view/view.h"
 
@@ -60,10 +61,7 @@ struct draw_shape {
 struct picture {
 	int32_t width, height;
 	uint32_t background; /* colour of what is not painted */
-	struct {
-		struct draw_shape *at;
-		size_t n, cap;
-	} shapes;
+	vec_of(struct draw_shape) shapes;
 	struct buf texts; /* terminated ones, UTF-8, without control characters */
 	bool failed;	  /* something did not fit into memory */
 };

@@ -3,6 +3,7 @@
 #ifndef VIEW_DRAW_INTERNAL_H
 #define VIEW_DRAW_INTERNAL_H
 
+#include "base/vec.h"
 #include "view/draw/draw.h"
 #include "view/view.h"
 
@@ -27,10 +28,7 @@ struct draw_column {
 };
 
 struct draw_columns {
-	struct {
-		struct draw_column *at;
-		size_t n, cap;
-	} list;
+	vec_of(struct draw_column) list;
 	struct view_tile tile; /* reused */
 };
 
@@ -86,14 +84,8 @@ struct draw_item {
 };
 
 struct draw_layout {
-	struct {
-		struct draw_item *at;
-		size_t n, cap;
-	} items;
-	struct {
-		struct draw_lane *at;
-		size_t n, cap;
-	} lanes;
+	vec_of(struct draw_item) items;
+	vec_of(struct draw_lane) lanes;
 	int32_t height;
 };
 

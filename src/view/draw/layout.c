@@ -101,38 +101,22 @@ static bool contains(const struct draw_rows *rows, uint32_t row)
 static int add_wished(struct view *v, const struct wish *w, struct draw_rows *out, size_t *nr)
 {
 	const uint32_t rows = view_rows(v);
-	struct {
-		struct found *at;
-		size_t n, cap;
-	} found = {0};
+	vec_of(struct found) found = {0};
 	int rc = 0;
 
 	for (uint32_t i = 0; i < rows && rc == 0; i++) {
 		struct view_row r;
-		struct found *f;
 
-		if (!view_row(v, i, NULL, &r) || !is_wished(w, &r))
-			continue;
-		f = vec_push(&found);
-		if (f)
-			*f = (struct found){i, r.number};
-		else
+		if (view_row(v, i, NULL, &r) && is_wished(w, &r) &&
+		    !vec_add(&found, &(struct found){i, r.number}))
 			rc = -ENOMEM;
 	}
 	*nr = found.n;
 	if (found.n)
 		qsort(found.at, found.n, sizeof(*found.at), by_number);
-	for (size_t i = 0; i < found.n && rc == 0; i++) {
-		uint32_t *slot;
-
-		if (contains(out, found.at[i].row))
-			continue;
-		slot = vec_push(out);
-		if (slot)
-			*slot = found.at[i].row;
-		else
+	vec_each (f, &found)
+		if (rc == 0 && !contains(out, f->row) && !vec_add(out, &f->row))
 			rc = -ENOMEM;
-	}
 	vec_free(&found);
 	return rc;
 }
@@ -324,7 +308,7 @@ static bool is_away(const struct draw_frame *f, const struct candidate *c)
 
 static int add_candidate(struct draw_frame *f, struct candidates *all, uint32_t row)
 {
-	struct candidate c = {.row = row, .group = ALONE}, *slot;
+	struct candidate c = {.row = row, .group = ALONE};
 	int64_t track;
 	int rc = 0;
 
@@ -337,10 +321,8 @@ static int add_candidate(struct draw_frame *f, struct candidates *all, uint32_t 
 				  &f->columns.tile, &c.ran);
 	if (rc == 0 && is_away(f, &c))
 		return 0;
-	slot = rc < 0 ? NULL : vec_push(all);
-	if (!slot)
+	if (rc < 0 || !vec_add(all, &c))
 		return rc < 0 ? rc : -ENOMEM;
-	*slot = c;
 	all->cpus += c.info.kind == VIEW_CPU_ROW;
 	all->tasks += is_task(&c);
 	return 0;
@@ -517,9 +499,9 @@ static void begin_part(struct draw_frame *f, const struct candidates *all, size_
 static int32_t place(struct draw_layout *l)
 {
 	l->height = 0;
-	for (size_t i = 0; i < l->items.n; i++) {
-		l->items.at[i].y = l->height;
-		l->height += l->items.at[i].h;
+	vec_each (item, &l->items) {
+		item->y = l->height;
+		l->height += item->h;
 	}
 	return l->height;
 }

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/safe.h"
 #include "base/utf8.h"
 #include "base/vec.h"
@@ -34,14 +33,7 @@ void picture_free(struct picture *p)
 /* What has no area is left out. */
 static void add(struct picture *p, struct draw_shape shape)
 {
-	struct draw_shape *s;
-
-	if (shape.w <= 0 || shape.h <= 0)
-		return;
-	s = vec_push(&p->shapes);
-	if (s)
-		*s = shape;
-	else
+	if (shape.w > 0 && shape.h > 0 && !vec_add(&p->shapes, &shape))
 		p->failed = true;
 }
 
@@ -127,22 +119,19 @@ int32_t picture_text(struct picture *p, struct draw_shape how, int32_t room, con
 static void put_escaped(struct buf *b, const char *s)
 {
 	for (; *s; s++) {
-		static const struct {
-			char c;
-			const char *word;
-		} words[] = {{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}};
-		size_t i = 0;
-
-		while (i < ARRAY_SIZE(words) && words[i].c != *s)
-			i++;
-		if (i < ARRAY_SIZE(words)) {
-			buf_puts(b, words[i].word);
-		} else if (strncmp(s, "\xef\xbf\xbe", 3) == 0 ||
-			   strncmp(s, "\xef\xbf\xbf", 3) == 0) {
-			buf_putc(b, '?');
-			s += 2;
-		} else {
-			buf_putc(b, *s);
+		switch (*s) {
+		case '<': buf_puts(b, "&lt;"); break;
+		case '>': buf_puts(b, "&gt;"); break;
+		case '&': buf_puts(b, "&amp;"); break;
+		case '"': buf_puts(b, "&quot;"); break;
+		case '\xef':
+			if (s[1] == '\xbf' && (s[2] == '\xbe' || s[2] == '\xbf')) {
+				buf_putc(b, '?');
+				s += 2;
+				break;
+			}
+			/* fallthrough */
+		default: buf_putc(b, *s);
 		}
 	}
 }

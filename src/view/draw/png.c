@@ -15,6 +15,7 @@
 
 #include "base/array.h"
 #include "base/utf8.h"
+#include "base/vec.h"
 #include "view/draw/draw.h"
 
 /* ---- letters ---- */
@@ -310,9 +311,7 @@ static void paint(struct canvas *c, const struct picture *p)
 		.w = p->width, .h = p->height, .colour = p->background, .kind = DRAW_RECT};
 
 	paint_rect(c, &all);
-	for (size_t i = 0; i < p->shapes.n; i++) {
-		const struct draw_shape *s = &p->shapes.at[i];
-
+	vec_each (s, &p->shapes) {
 		switch (s->kind) {
 		case DRAW_RECT: paint_rect(c, s); break;
 		case DRAW_HATCH:
@@ -324,22 +323,15 @@ static void paint(struct canvas *c, const struct picture *p)
 
 /* ---- the file ---- */
 
-static void put_be32(struct buf *b, uint32_t v)
-{
-	const unsigned char bytes[] = {v >> 24, v >> 16 & 0xff, v >> 8 & 0xff, v & 0xff};
-
-	buf_put(b, bytes, sizeof(bytes));
-}
-
 static void put_chunk(struct buf *out, const char *type, const void *data, size_t len)
 {
 	const size_t from = out->len + 4;
 
-	put_be32(out, (uint32_t)len);
+	buf_uint(out, len, 4, true);
 	buf_put(out, type, 4);
 	buf_put(out, data, len);
 	if (!buf_full(out))
-		put_be32(out, (uint32_t)crc32_z(0, (const Bytef *)out->data + from, len + 4));
+		buf_uint(out, crc32_z(0, (const Bytef *)out->data + from, len + 4), 4, true);
 }
 
 /* Every line begins with how it was made. */
@@ -370,8 +362,8 @@ static int write_png(const struct canvas *c, struct buf *out)
 		if (compress2(data, &packed, lines, size, Z_DEFAULT_COMPRESSION) == Z_OK)
 			rc = 0;
 		buf_init(&head, 64);
-		put_be32(&head, (uint32_t)c->width);
-		put_be32(&head, (uint32_t)c->height);
+		buf_uint(&head, (uint32_t)c->width, 4, true);
+		buf_uint(&head, (uint32_t)c->height, 4, true);
 		buf_put(&head, "\x08\x02\0\0\0", 5);
 		buf_put(out, "\x89PNG\r\n\x1a\n", 8);
 		put_chunk(out, "IHDR", head.data, head.len);

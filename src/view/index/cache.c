@@ -55,18 +55,16 @@ static void put_types(const struct event_types *t, struct buf *to)
 static void put_places(const struct view_index *x, struct buf *to)
 {
 	put_u32(to, (uint32_t)x->places.n);
-	for (size_t i = 0; i < x->places.n; i++) {
-		put_u64(to, x->places.at[i].ts);
-		put_u64(to, x->places.at[i].n);
+	vec_each (p, &x->places) {
+		put_u64(to, p->ts);
+		put_u64(to, p->n);
 	}
 	put_u32(to, (uint32_t)x->ticks.n);
-	for (size_t i = 0; i < x->ticks.n; i++) {
-		const struct ticks *t = x->ticks.at[i].ticks;
-
-		put_u32(to, (uint32_t)t->places.n);
-		for (size_t k = 0; k < t->places.n; k++) {
-			put_u64(to, t->places.at[k].page);
-			put_u64(to, t->places.at[k].before);
+	vec_each (t, &x->ticks) {
+		put_u32(to, (uint32_t)t->ticks->places.n);
+		vec_each (p, &t->ticks->places) {
+			put_u64(to, p->page);
+			put_u64(to, p->before);
 		}
 	}
 }
@@ -152,12 +150,10 @@ bool cache_put_tables(struct view_index *x, struct buf *to)
 	put_u32(to, (uint32_t)l->rows.n);
 	for (size_t i = 0; i < l->rows.n; i++)
 		put_row(l->rows.at[i], to);
-	for (size_t i = 0; i < l->rows.n; i++) {
-		const struct row *r = l->rows.at[i];
-
-		put_u32(to, r->about.nr_tracks);
-		for (uint32_t k = 0; k < r->about.nr_tracks; k++)
-			put_track(x, r->tracks[k], to);
+	vec_each (r, &l->rows) {
+		put_u32(to, (*r)->about.nr_tracks);
+		for (uint32_t k = 0; k < (*r)->about.nr_tracks; k++)
+			put_track(x, (*r)->tracks[k], to);
 	}
 	return !buf_full(to);
 }
@@ -197,11 +193,9 @@ static bool get_places(struct view_index *x, struct cursor *c)
 	}
 	if (cursor_u32(c) != x->ticks.n)
 		return false;
-	for (size_t i = 0; i < x->ticks.n; i++) {
-		struct ticks *t = x->ticks.at[i].ticks;
-
+	vec_each (t, &x->ticks) {
 		for (uint32_t n = cursor_u32(c); n > 0 && !cursor_failed(c); n--) {
-			struct ticks_place *p = vec_push(&t->places);
+			struct ticks_place *p = vec_push(&t->ticks->places);
 
 			if (!p)
 				return false;
@@ -228,21 +222,6 @@ static bool get_names(struct view_index *x, struct cursor *c)
 	return !cursor_failed(c);
 }
 
-/* Makes a row of this kind and returns its number; rows of CPUs exist already. */
-static uint32_t make_row(struct view_index *x, uint8_t kind, uint32_t buffer, int64_t number)
-{
-	switch (kind) {
-	/* CPUs without records come after the others. */
-	case VIEW_CPU_ROW:
-		return number >= 0 && number <= INT32_MAX
-			       ? row_of_cpu(&x->rows, buffer, (uint32_t)number)
-			       : UINT32_MAX;
-	case VIEW_TASK_ROW: return row_of_task(&x->rows, buffer, number);
-	case VIEW_COUNTER_ROW: return row_of_counter(&x->rows, buffer);
-	default: return UINT32_MAX;
-	}
-}
-
 static bool get_row(struct view_index *x, uint32_t expected, struct cursor *c)
 {
 	const uint8_t kind = cursor_u8(c);
@@ -250,8 +229,10 @@ static bool get_row(struct view_index *x, uint32_t expected, struct cursor *c)
 	const int64_t number = (int64_t)cursor_u64(c);
 	struct view_row *r;
 
-	if (cursor_failed(c) || buffer >= x->trace->nr_buffers ||
-	    make_row(x, kind, buffer, number) != expected)
+	/* Rows of CPUs exist already, but for those without records. */
+	if (cursor_failed(c) || buffer >= x->trace->nr_buffers || kind > VIEW_COUNTER_ROW ||
+	    (kind == VIEW_CPU_ROW && (number < 0 || number > INT32_MAX)) ||
+	    row_of(&x->rows, (enum view_row_kind)kind, buffer, number) != expected)
 		return false;
 	r = &row_get(&x->rows, expected)->about;
 	r->tgid = (int64_t)cursor_u64(c);
@@ -318,10 +299,11 @@ static struct track *make_track(struct view_index *x, uint32_t row, uint8_t kind
 	}
 	if (kind > VIEW_COUNTER)
 		return NULL;
-	t = track_new(&x->builders[BUILT_OF_RECORDS], row, (enum view_track_kind)kind, depth);
+	t = row_new_track(&x->rows, &x->builders[BUILT_OF_RECORDS], row, (enum view_track_kind)kind,
+			  depth);
 	if (t && kind == VIEW_EVENTS)
 		t->types = &x->types;
-	return t && row_add_track(&x->rows, t) ? t : NULL;
+	return t;
 }
 
 static bool get_track(struct view_index *x, uint32_t row, struct cursor *c)
@@ -386,15 +368,11 @@ static bool check_track(struct view_index *x, const struct track *t)
 /* Checks the sums of all blocks, and so reads the whole store. */
 static bool check_store(struct view_index *x)
 {
-	bool good = true;
-
-	for (size_t i = 0; good && i < x->rows.rows.n; i++) {
-		const struct row *r = x->rows.rows.at[i];
-
-		for (uint32_t k = 0; good && k < r->about.nr_tracks; k++)
-			good = check_track(x, r->tracks[k]);
-	}
-	return good;
+	vec_each (r, &x->rows.rows)
+		for (uint32_t k = 0; k < (*r)->about.nr_tracks; k++)
+			if (!check_track(x, (*r)->tracks[k]))
+				return false;
+	return true;
 }
 
 #define ENDS	  (64u << 10) /* bytes at both ends of the trace that are compared */
@@ -535,31 +513,23 @@ static void tidy(const char *folder)
 		closedir(d);
 }
 
-static int fill_file(struct view_index *x, int fd, const struct cache_identity *id, uint64_t *base)
+static bool fill_file(struct view_index *x, int fd, const struct cache_identity *id, uint64_t *base)
 {
-	struct buf body, header;
-	int rc = -ENOMEM;
+	scoped_buf body = buf_new(CACHE_LIMIT);
+	scoped_buf header = buf_new(CACHE_HEADER);
+	struct cache_header h = {.trace = *id, .store = x->store.size};
 
-	buf_init(&body, CACHE_LIMIT);
-	buf_init(&header, CACHE_HEADER);
-	if (cache_put_tables(x, &body)) {
-		const struct cache_header h = {.trace = *id,
-					       .tables = body.len,
-					       .sum = store_sum(0, body.data, body.len),
-					       .store = x->store.size};
-
-		cache_put_header(&h, &header);
-		*base = store_at(&h);
-		rc = file_write_at(fd, header.data, header.len, 0, NULL);
-		rc = rc < 0 ? rc : file_write_at(fd, body.data, body.len, CACHE_HEADER, NULL);
-		rc = rc < 0 ? rc : store_copy(&x->store, fd, *base);
-		/* The header has this size, even if the last bytes are unused. */
-		if (rc == 0 && ftruncate(fd, (off_t)(*base + h.store)) < 0)
-			rc = -errno;
-	}
-	buf_free(&body);
-	buf_free(&header);
-	return rc;
+	if (!cache_put_tables(x, &body))
+		return false;
+	h.tables = body.len;
+	h.sum = store_sum(0, body.data, body.len);
+	cache_put_header(&h, &header);
+	*base = store_at(&h);
+	/* In the end it has this size, even if the last bytes are unused. */
+	return file_write_at(fd, header.data, header.len, 0, NULL) >= 0 &&
+	       file_write_at(fd, body.data, body.len, CACHE_HEADER, NULL) >= 0 &&
+	       store_copy(&x->store, fd, *base) >= 0 &&
+	       ftruncate(fd, (off_t)(*base + h.store)) == 0;
 }
 
 void cache_write(struct view_index *x)
@@ -567,16 +537,13 @@ void cache_write(struct view_index *x)
 	struct newfile file;
 	struct cache_identity id;
 	uint64_t base;
-	char *path;
-	int fd = -1;
+	char *path = kept_path(x, &id);
+	int fd = path ? newfile_create(&file, path, NULL) : -1;
 
-	path = kept_path(x, &id);
-	if (path)
-		fd = newfile_create(&file, path, NULL);
 	free(path);
 	if (fd < 0)
 		return;
-	if (fchmod(fd, 0600) < 0 || fill_file(x, fd, &id, &base) < 0 ||
+	if (fchmod(fd, 0600) < 0 || !fill_file(x, fd, &id, &base) ||
 	    newfile_keep(&file, NULL) < 0) {
 		newfile_drop(&file);
 		close(fd);
@@ -589,9 +556,8 @@ void cache_write(struct view_index *x)
 void cache_drop(const struct view_index *x)
 {
 	struct cache_identity id;
-	char *path;
+	char *path = kept_path(x, &id);
 
-	path = kept_path(x, &id);
 	if (path)
 		unlink(path);
 	free(path);
@@ -631,12 +597,9 @@ int cache_read(struct view_index *x)
 	struct cache_identity id;
 	uint8_t *bytes;
 	struct cursor c;
-	char *path;
-	int fd = -1, rc = 0;
+	char *path = kept_path(x, &id);
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1, rc = 0;
 
-	path = kept_path(x, &id);
-	if (path)
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	free(path);
 	if (fd < 0)
 		return 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/mutex.h"
 #include "base/vec.h"
 #include "table/calls.h"
 #include "table/sched.h"
@@ -32,24 +33,22 @@ static struct load *next_ready(struct collector *g)
 {
 	struct load *l;
 
-	pthread_mutex_lock(&g->lock);
+	mutex_hold(&g->lock);
 	l = g->ready;
 	if (l) {
 		g->ready = l->next;
 		if (!g->ready)
 			g->ready_end = &g->ready;
 	}
-	pthread_mutex_unlock(&g->lock);
 	return l;
 }
 
 static void give_back(struct collector *g, struct load *l)
 {
-	pthread_mutex_lock(&g->lock);
+	mutex_hold(&g->lock);
 	l->n = 0;
 	l->next = g->spare;
 	g->spare = l;
-	pthread_mutex_unlock(&g->lock);
 }
 
 static bool put_loads(struct collector *g, uint32_t most)
@@ -102,11 +101,10 @@ static void hand_on(struct collector *g)
 	g->filling = NULL;
 	if (!l)
 		return;
-	pthread_mutex_lock(&g->lock);
+	mutex_hold(&g->lock);
 	l->next = NULL;
 	*g->ready_end = l;
 	g->ready_end = &l->next;
-	pthread_mutex_unlock(&g->lock);
 }
 
 /* Gets an empty load: a new one, or one that this thread has added to the tracks itself. */
@@ -350,24 +348,12 @@ static void add_tables(struct collector *g)
 
 /* ---- tracks ---- */
 
-static struct track *new_track(struct collector *g, uint32_t row, enum view_track_kind kind,
-			       uint32_t depth)
-{
-	struct track *t = track_new(g->builder, row, kind, depth);
-
-	if (!t || !row_add_track(&g->x->rows, t)) {
-		index_fail(g->x, -ENOMEM);
-		return NULL;
-	}
-	return t;
-}
-
 static void put(struct collector *g, struct track **track, uint32_t row, enum view_track_kind kind,
 		uint32_t depth, struct view_interval i)
 {
 	if (!*track)
-		*track = new_track(g, row, kind, depth);
-	if (*track && !track_add(*track, &g->x->store, i))
+		*track = row_new_track(&g->x->rows, g->builder, row, kind, depth);
+	if (!*track || !track_add(*track, &g->x->store, i))
 		index_fail(g->x, -ENOMEM);
 }
 

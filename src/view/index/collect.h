@@ -9,6 +9,7 @@
 #ifndef VIEW_INDEX_COLLECT_H
 #define VIEW_INDEX_COLLECT_H
 
+#include "base/vec.h"
 #include "table/feed.h"
 #include "view/index/internal.h"
 
@@ -121,10 +122,7 @@ struct collector {
 	struct slots names;	  /* numbers + 1, by the address of a text of a table */
 	struct task_tracks *recent[RECENT];
 	struct cpu_tracks *recent_cpus[RECENT];
-	struct {
-		struct cpu_tracks **at;
-		size_t n, cap;
-	} all_cpus;
+	vec_of(struct cpu_tracks *) all_cpus;
 	struct runnable *runnable; /* by buffer; NULL: there are no states */
 
 	pthread_mutex_t lock; /* guards the lists of loads */

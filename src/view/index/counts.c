@@ -49,10 +49,7 @@ struct counts {
 	struct builder *builder;
 	struct count_lane *lanes;
 	uint32_t nr_lanes;
-	struct {
-		struct count_task **at;
-		size_t n, cap;
-	} tasks;
+	vec_of(struct count_task *) tasks;
 	struct slots by_pid; /* struct count_task * */
 	uint32_t *by_id;     /* numbers of types + 1, by the id of the event; 0: not known yet */
 	uint32_t nr_ids;
@@ -70,14 +67,14 @@ struct counts {
 static int add_cpu(struct view_index *x, const struct trace_buffer *b, const struct dat_cpu *cpu)
 {
 	struct builder *m = &x->builders[BUILT_OF_RECORDS];
-	const uint32_t row = row_of_cpu(&x->rows, b->index, cpu->cpu);
+	const uint32_t row = row_of(&x->rows, VIEW_CPU_ROW, b->index, cpu->cpu);
 	struct cpu_ticks *slot = row != UINT32_MAX ? vec_push(&x->ticks) : NULL;
 
 	if (!slot)
 		return -ENOMEM;
 	slot->ticks = ticks_new(b, cpu);
-	slot->track = track_new(m, row, VIEW_EVENTS, 0);
-	if (!slot->ticks || !slot->track || !row_add_track(&x->rows, slot->track))
+	slot->track = row_new_track(&x->rows, m, row, VIEW_EVENTS, 0);
+	if (!slot->ticks || !slot->track)
 		return -ENOMEM;
 	slot->track->ticks = slot->ticks;
 	slot->track->types = &x->types;
@@ -158,7 +155,7 @@ static uint32_t task_number(struct counts *c, struct count_lane *l, int pid)
 		*slot = *found = calloc(1, sizeof(**found));
 		if (*found) {
 			(*found)->number = (uint32_t)c->tasks.n - 1;
-			(*found)->row = row_of_task(&c->x->rows, buffer, pid);
+			(*found)->row = row_of(&c->x->rows, VIEW_TASK_ROW, buffer, pid);
 		}
 	}
 	if (!found || !*found || (*found)->row == UINT32_MAX) {
@@ -171,15 +168,11 @@ static uint32_t task_number(struct counts *c, struct count_lane *l, int pid)
 static void note_place(struct counts *c, struct count_lane *l)
 {
 	struct ticks *t = l->ticks;
-	struct ticks_place *p;
 
 	if (t->places.n && l->lane.page_index < l->next_page)
 		return;
 	builder_begin(c->builder);
-	p = vec_push(&t->places);
-	if (p)
-		*p = (struct ticks_place){l->lane.page_index, l->time};
-	else
+	if (!vec_add(&t->places, &(struct ticks_place){l->lane.page_index, l->time}))
 		index_fail(c->x, -ENOMEM);
 	builder_end(c->builder);
 	l->next_page = l->lane.page_index + TICKS_PAGES;
@@ -196,11 +189,8 @@ static void note_loss(struct counts *c, struct count_lane *l)
 	i.value = lost <= 0 ? 0 : lost > UINT32_MAX ? UINT32_MAX : (uint32_t)lost;
 	i.flags = l->any ? 0 : VIEW_OPEN_START;
 	builder_begin(c->builder);
-	if (!l->lost) {
-		l->lost = track_new(c->builder, l->row, VIEW_LOST, 0);
-		if (l->lost && !row_add_track(&c->x->rows, l->lost))
-			l->lost = NULL;
-	}
+	if (!l->lost)
+		l->lost = row_new_track(&c->x->rows, c->builder, l->row, VIEW_LOST, 0);
 	if (!l->lost || !track_add(l->lost, &c->x->store, i))
 		index_fail(c->x, -ENOMEM);
 	builder_end(c->builder);
@@ -370,8 +360,8 @@ static bool take_task(struct counts *c, struct count_task *t)
 	bool good;
 
 	if (!t->track) {
-		t->track = track_new(c->builder, t->row, VIEW_EVENTS, 0);
-		if (!t->track || !row_add_track(&c->x->rows, t->track))
+		t->track = row_new_track(&c->x->rows, c->builder, t->row, VIEW_EVENTS, 0);
+		if (!t->track)
 			return false;
 		t->track->types = &c->x->types;
 	}
@@ -421,13 +411,12 @@ static void note_places(struct counts *c, uint64_t cut)
 		 * certain.
 		 */
 		if (b && n - noted >= PLACE_RECORDS) {
-			struct record_place *p = vec_push(&c->x->places);
+			const struct record_place place = {c->cut + (b << shift), n};
 
-			if (!p) {
+			if (!vec_add(&c->x->places, &place)) {
 				index_fail(c->x, -ENOMEM);
 				return;
 			}
-			*p = (struct record_place){c->cut + (b << shift), n};
 			noted = n;
 		}
 		n += buckets[b];

@@ -19,7 +19,7 @@
 static bool begin(struct collector *g, struct runnable *r, uint32_t buffer)
 {
 	r->at = malloc(2 * COUNT_WINDOW * sizeof(*r->at));
-	r->row = r->at ? row_of_counter(&g->x->rows, buffer) : UINT32_MAX;
+	r->row = r->at ? row_of(&g->x->rows, VIEW_COUNTER_ROW, buffer, 0) : UINT32_MAX;
 	if (r->row != UINT32_MAX)
 		return true;
 	index_fail(g->x, -ENOMEM);
@@ -130,7 +130,7 @@ static struct task_tracks *find_task(struct collector *g, uint32_t buffer, int32
 	struct task_tracks *t = slots_get(&g->tasks, key);
 
 	if (t && !t->known) {
-		t->row = row_of_task(&g->x->rows, buffer, pid);
+		t->row = row_of(&g->x->rows, VIEW_TASK_ROW, buffer, pid);
 		t->known = t->row != UINT32_MAX;
 		t->key = key;
 	}
@@ -152,16 +152,14 @@ static inline struct task_tracks *task_of(struct collector *g, uint32_t buffer, 
 static struct cpu_tracks *find_cpu(struct collector *g, uint32_t buffer, int32_t cpu)
 {
 	const uint64_t key = key_of(buffer, cpu);
-	struct cpu_tracks *c = slots_get(&g->cpus, key), **slot;
+	struct cpu_tracks *c = slots_get(&g->cpus, key);
 
 	if (c && !c->known) {
-		slot = vec_push(&g->all_cpus);
-		if (!slot) {
+		if (!vec_add(&g->all_cpus, &c)) {
 			index_fail(g->x, -ENOMEM);
 			return NULL;
 		}
-		*slot = c;
-		c->row = (uint32_t)row_find_cpu(&g->x->rows, buffer, (uint32_t)cpu);
+		c->row = (uint32_t)row_find(&g->x->rows, VIEW_CPU_ROW, buffer, (uint32_t)cpu);
 		/* Another thread may have made it by now, if the CPU is unknown. */
 		if (c->row >= g->x->ticks.n)
 			c->row = UINT32_MAX;
@@ -242,7 +240,7 @@ static void take_unknown(struct collector *g, const struct fact *f)
 	struct cpu_tracks *c = f->cpu >= 0 ? find_cpu(g, f->buffer, f->cpu) : NULL;
 
 	if (c && c->row == UINT32_MAX)
-		c->row = row_of_cpu(&g->x->rows, f->buffer, (uint32_t)f->cpu);
+		c->row = row_of(&g->x->rows, VIEW_CPU_ROW, f->buffer, (uint32_t)f->cpu);
 	if (c && c->row != UINT32_MAX)
 		collector_put(g, &c->unknown, c->row, VIEW_STATE, interval(g, f, VIEW_UNKNOWN));
 }
@@ -271,14 +269,10 @@ static void take_softirq(struct collector *g, const struct fact *f)
 
 static uint32_t call_without_name(struct collector *g, int32_t nr)
 {
-	uint32_t number;
-	struct buf text;
+	scoped_buf text = buf_new(64);
 
-	buf_init(&text, 64);
 	buf_printf(&text, "system call %d", nr);
-	number = name_number(&g->x->rows, buf_str(&text));
-	buf_free(&text);
-	return number;
+	return name_number(&g->x->rows, buf_str(&text));
 }
 
 static void take_syscall(struct collector *g, const struct fact *f)

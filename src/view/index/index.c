@@ -21,13 +21,13 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "event/names.h"
 #include "table/sched.h"
 #include "table/walk.h"
 #include "view/index/internal.h"
-#include "view/index/samples.h"
 
 #define DEFAULT_MEMORY (32u << 20)
 #define CHANGE_EVERY   (50 * NS_PER_MS) /* between two changes of the generation */
@@ -42,24 +42,22 @@ static void tell(struct view_index *x)
 
 void index_fail(struct view_index *x, int code)
 {
-	pthread_mutex_lock(&x->lock);
+	mutex_hold(&x->lock);
 	if (!x->err.code)
 		error_sys(&x->err, code, "the index cannot be made");
 	__atomic_store_n(&x->stop, 1, __ATOMIC_RELAXED);
 	tell(x);
-	pthread_mutex_unlock(&x->lock);
 }
 
 void index_changed(struct view_index *x)
 {
 	const uint64_t ts = clock_now_ns(CLOCK_MONOTONIC);
 
-	pthread_mutex_lock(&x->lock);
+	mutex_hold(&x->lock);
 	if (ts - x->last_change >= CHANGE_EVERY) {
 		x->last_change = ts;
 		tell(x);
 	}
-	pthread_mutex_unlock(&x->lock);
 }
 
 void index_progress(struct view_index *x, unsigned int builder, uint64_t done, uint64_t total)
@@ -95,12 +93,8 @@ bool index_help(struct view_index *x, const struct collector *but)
 
 static bool is_counted(struct view_index *x)
 {
-	bool counted;
-
-	pthread_mutex_lock(&x->lock);
-	counted = x->counted;
-	pthread_mutex_unlock(&x->lock);
-	return counted;
+	mutex_hold(&x->lock);
+	return x->counted;
 }
 
 bool index_has_event(struct view_index *x, const char *system, const char *name)
@@ -135,10 +129,9 @@ bool index_has_rows(struct view_index *x, const struct table *t)
 
 static void reached(struct view_index *x, bool *what)
 {
-	pthread_mutex_lock(&x->lock);
+	mutex_hold(&x->lock);
 	*what = true;
 	tell(x);
-	pthread_mutex_unlock(&x->lock);
 }
 
 static void count(struct view_index *x)
@@ -198,10 +191,9 @@ static void do_all(struct view_index *x)
 /* Waits until the first picture is there, or records have been counted. */
 static void wait_for(struct view_index *x, const bool *what)
 {
-	pthread_mutex_lock(&x->lock);
+	mutex_hold(&x->lock);
 	while (!*what)
 		pthread_cond_wait(&x->changed, &x->lock);
-	pthread_mutex_unlock(&x->lock);
 }
 
 static void do_states(struct view_index *x)
@@ -385,7 +377,7 @@ void view_index_close(struct view_index *x)
 	for (size_t i = 0; i < x->ticks.n; i++) {
 		ticks_free(x->ticks.at[i].ticks);
 		if (x->samples)
-			samples_free(&x->samples[i]);
+			vec_free(&x->samples[i]);
 	}
 	free(x->samples);
 	vec_free(&x->ticks);
@@ -427,11 +419,10 @@ void view_index_wait(struct view_index *x, uint64_t generation, int ms)
 	const struct timespec until =
 		ns_to_timespec(clock_now_ns(CLOCK_MONOTONIC) + (uint64_t)ms * NS_PER_MS);
 
-	pthread_mutex_lock(&x->lock);
+	mutex_hold(&x->lock);
 	while (view_index_generation(x) == generation &&
 	       pthread_cond_timedwait(&x->changed, &x->lock, &until) == 0)
 		;
-	pthread_mutex_unlock(&x->lock);
 }
 
 int view_index_error(struct view_index *x, struct spur_error *err)
@@ -485,12 +476,9 @@ static struct row_list *rows_of(const struct view_index *x)
 uint32_t view_index_rows(const struct view_index *x)
 {
 	struct row_list *l = rows_of(x);
-	uint32_t n;
 
-	pthread_mutex_lock(&l->lock);
-	n = (uint32_t)l->rows.n;
-	pthread_mutex_unlock(&l->lock);
-	return n;
+	mutex_hold(&l->lock);
+	return (uint32_t)l->rows.n;
 }
 
 /* If no event names a task, its name comes from the trace's list. */
@@ -568,29 +556,23 @@ bool view_index_row(const struct view_index *x, uint32_t row, struct view_row *o
 
 int64_t view_index_find_task(const struct view_index *x, uint32_t buffer, int64_t pid)
 {
-	return pid > 0 ? row_find_task(rows_of(x), buffer, pid) : -1;
+	return pid > 0 ? row_find(rows_of(x), VIEW_TASK_ROW, buffer, pid) : -1;
 }
 
 uint32_t view_index_names(const struct view_index *x)
 {
 	struct row_list *l = rows_of(x);
-	uint32_t n;
 
-	pthread_mutex_lock(&l->lock);
-	n = (uint32_t)l->names.n;
-	pthread_mutex_unlock(&l->lock);
-	return n;
+	mutex_hold(&l->lock);
+	return (uint32_t)l->names.n;
 }
 
 const char *view_index_name(const struct view_index *x, uint32_t name)
 {
 	struct row_list *l = rows_of(x);
-	const char *text;
 
-	pthread_mutex_lock(&l->lock);
-	text = name < l->names.n ? l->names.at[name] : NULL;
-	pthread_mutex_unlock(&l->lock);
-	return text;
+	mutex_hold(&l->lock);
+	return name < l->names.n ? l->names.at[name] : NULL;
 }
 
 /* ---- tracks ---- */
@@ -608,10 +590,9 @@ static struct track *find_track(struct view_index *x, uint32_t row, uint32_t tra
 	struct row_list *l = &x->rows;
 	struct track *t = NULL;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_hold(&l->lock);
 	if (row < l->rows.n && track < l->rows.at[row]->about.nr_tracks)
 		t = l->rows.at[row]->tracks[track];
-	pthread_mutex_unlock(&l->lock);
 	return t;
 }
 

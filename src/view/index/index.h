@@ -23,6 +23,8 @@
 
 #include <spur/error.h>
 
+#include "base/vec.h"
+
 #define VIEW_TILE_SHIFT	    9
 #define VIEW_TILE_BINS	    (1u << VIEW_TILE_SHIFT)
 #define VIEW_MOST_INTERVALS 1024 /* in a tile that is answered with intervals */
@@ -118,15 +120,9 @@ struct view_bin {
 };
 
 struct view_tile {
-	bool complete; /* it will not change */
-	struct {
-		struct view_interval *at;
-		size_t n, cap;
-	} intervals; /* all that overlap the tile; or … */
-	struct {
-		struct view_bin *at;
-		size_t n, cap;
-	} bins; /* … those that are not empty */
+	bool complete;				/* it will not change */
+	vec_of(struct view_interval) intervals; /* all that overlap the tile; or … */
+	vec_of(struct view_bin) bins;		/* … those that are not empty */
 	bool has_bins;
 };
 

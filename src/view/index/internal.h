@@ -18,6 +18,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/slots.h"
+#include "base/vec.h"
 #include "scan/trace.h"
 #include "view/index/index.h"
 #include "view/index/ticks.h"
@@ -38,32 +39,27 @@ struct row {
 /* Guarded by its lock; what rows point to stays. */
 struct row_list {
 	pthread_mutex_t lock;
-	struct {
-		struct row **at;
-		size_t n, cap;
-	} rows;
-	struct map tasks;  /* row + 1, by a hash of buffer and pid */
-	struct map cpus;   /* the same of CPUs */
-	struct map groups; /* process, by a hash of a thread's number */
+	vec_of(struct row *) rows;
+	struct map
+		by[VIEW_COUNTER_ROW + 1]; /* row + 1 of each kind, by a hash of buffer and number */
+	struct map groups;		  /* process, by a hash of a thread's number */
 	struct hash_seed seed;
 	struct arena arena;
 	struct intern texts;
-	struct {
-		const char **at;
-		size_t n, cap;
-	} names;
+	vec_of(const char *) names;
 	struct map numbers; /* of names, + 1, by the address of their text */
 };
 
 void row_list_init(struct row_list *l);
 void row_list_free(struct row_list *l);
 
-/* The number of a row, which is made if it does not exist; UINT32_MAX without memory. */
-uint32_t row_of_cpu(struct row_list *l, uint32_t buffer, uint32_t cpu);
-uint32_t row_of_task(struct row_list *l, uint32_t buffer, int64_t pid);
-uint32_t row_of_counter(struct row_list *l, uint32_t buffer);
-int64_t row_find_cpu(struct row_list *l, uint32_t buffer, uint32_t cpu);
-int64_t row_find_task(struct row_list *l, uint32_t buffer, int64_t pid);
+/*
+ * The number of the row of a CPU, or a pid; a buffer's counter has the number 0. It is made if it
+ * does not exist; UINT32_MAX without memory.
+ */
+uint32_t row_of(struct row_list *l, enum view_row_kind kind, uint32_t buffer, int64_t number);
+/* -1: there is none. */
+int64_t row_find(struct row_list *l, enum view_row_kind kind, uint32_t buffer, int64_t number);
 
 struct row *row_get(struct row_list *l, uint32_t row);
 
@@ -77,8 +73,9 @@ void row_rename(struct row_list *l, uint32_t row, const char *name);
 bool row_group(struct row_list *l, uint32_t pid, uint32_t group);
 void row_groups_apply(struct row_list *l);
 
-/* Puts a new track into its row; false without memory. */
-bool row_add_track(struct row_list *l, struct track *t);
+/* Makes a track of a row; after builder_begin(). NULL without memory. */
+struct track *row_new_track(struct row_list *l, struct builder *m, uint32_t row,
+			    enum view_track_kind kind, uint32_t depth);
 
 /* The number of a name; VIEW_NO_NAME when there is none, or without memory. */
 uint32_t name_number(struct row_list *l, const char *name);
@@ -98,7 +95,21 @@ struct record_place {
 };
 
 struct collector;
-struct samples;
+
+/* What a page says about the time from it to the next sampled one. */
+struct sample {
+	uint64_t ts;
+	uint64_t records; /* that there may be until the next one */
+	uint32_t task;	  /* row of who runs most */
+	uint32_t mask;	  /* classes of events */
+	double busy;	  /* how much of the time any task runs */
+};
+
+/* Of a CPU; does not change any more once it can be seen. */
+struct samples {
+	struct sample *at; /* by increasing time; the last one is the end */
+	size_t n, cap;
+};
 
 enum { BUILT_OF_RECORDS, BUILT_OF_STATES, BUILT_OF_SPANS, BUILT_OF_CALLS, NR_BUILDERS };
 
@@ -116,11 +127,8 @@ struct view_index {
 	struct store store;
 	struct row_list rows;
 	struct builder builders[NR_BUILDERS];
-	struct event_types types; /* guarded by the builder of records, as are … */
-	struct {
-		struct record_place *at; /* by increasing time and number */
-		size_t n, cap;
-	} places;
+	struct event_types types;	    /* guarded by the builder of records, as are … */
+	vec_of(struct record_place) places; /* by increasing time and number */
 	struct {
 		struct cpu_ticks {
 			struct ticks *ticks;
@@ -201,6 +209,14 @@ int counts_prepare(struct view_index *x);
 
 /* How many records there are between two times. */
 int counts_between(struct view_index *x, uint64_t since, uint64_t until, uint64_t *n);
+
+/* ---- samples.c: the first picture, of some pages of each CPU, before everything is read ---- */
+
+void samples_take(struct view_index *x);
+
+/* Adds bins from a time on, or to the last one, to those of a tile. */
+int samples_fill(const struct samples *s, enum view_track_kind kind, uint64_t from, uint32_t level,
+		 uint64_t tile, struct view_tile *out);
 
 /* ---- processes.c ---- */
 

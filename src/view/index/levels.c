@@ -90,15 +90,13 @@ uint32_t shares_top(const struct shares *s)
 
 void binning_close_bin(struct binning *b)
 {
-	struct view_bin *bin = b->open ? vec_push(&b->out->bins) : NULL;
+	const struct view_bin bin = {.bin = (uint32_t)(b->bin - b->first),
+				     .n = b->n,
+				     .busy = b->busy,
+				     .top = shares_top(&b->shares),
+				     .mask = b->mask};
 
-	b->failed |= b->open && !bin;
-	if (bin)
-		*bin = (struct view_bin){.bin = (uint32_t)(b->bin - b->first),
-					 .n = b->n,
-					 .busy = b->busy,
-					 .top = shares_top(&b->shares),
-					 .mask = b->mask};
+	b->failed |= b->open && !vec_add(&b->out->bins, &bin);
 	shares_clear(&b->shares);
 	b->open = false;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/mutex.h"
 #include "base/vec.h"
 #include "view/index/internal.h"
 
@@ -26,8 +28,8 @@ void row_list_free(struct row_list *l)
 {
 	vec_free(&l->rows);
 	vec_free(&l->names);
-	map_free(&l->tasks);
-	map_free(&l->cpus);
+	for (size_t i = 0; i < ARRAY_SIZE(l->by); i++)
+		map_free(&l->by[i]);
 	map_free(&l->groups);
 	map_free(&l->numbers);
 	intern_free(&l->texts);
@@ -52,12 +54,10 @@ static int64_t group_of(const struct row_list *l, enum view_row_kind kind, int64
 static uint32_t add_row(struct row_list *l, enum view_row_kind kind, uint32_t buffer,
 			int64_t number)
 {
-	struct row *r = arena_alloc(&l->arena, sizeof(*r)), **slot;
+	struct row *r = arena_alloc(&l->arena, sizeof(*r));
 
-	slot = r && l->rows.n < MOST_ROWS ? vec_push(&l->rows) : NULL;
-	if (!slot)
+	if (!r || l->rows.n >= MOST_ROWS || !vec_add(&l->rows, &r))
 		return UINT32_MAX;
-	*slot = r;
 	r->about = (struct view_row){.kind = kind,
 				     .buffer = buffer,
 				     .number = number,
@@ -66,94 +66,46 @@ static uint32_t add_row(struct row_list *l, enum view_row_kind kind, uint32_t bu
 	return (uint32_t)l->rows.n - 1;
 }
 
-static uint32_t get_row(struct row_list *l, struct map *by, enum view_row_kind kind,
-			uint32_t buffer, int64_t number)
+uint32_t row_of(struct row_list *l, enum view_row_kind kind, uint32_t buffer, int64_t number)
 {
 	const uint64_t hash = hash_of(l, buffer, number);
 	uintptr_t row;
 
-	pthread_mutex_lock(&l->lock);
-	row = (uintptr_t)map_get(by, hash);
+	mutex_hold(&l->lock);
+	row = (uintptr_t)map_get(&l->by[kind], hash);
 	if (!row) {
 		row = (uintptr_t)add_row(l, kind, buffer, number) + 1;
-		if (row <= UINT32_MAX && !map_set(by, hash, (void *)row))
+		if (row <= UINT32_MAX && !map_set(&l->by[kind], hash, (void *)row))
 			row = (uintptr_t)UINT32_MAX + 1;
 	}
-	pthread_mutex_unlock(&l->lock);
 	return (uint32_t)(row - 1);
 }
 
-static int64_t find_row(struct row_list *l, const struct map *by, uint32_t buffer, int64_t number)
+int64_t row_find(struct row_list *l, enum view_row_kind kind, uint32_t buffer, int64_t number)
 {
-	uintptr_t row;
-
-	pthread_mutex_lock(&l->lock);
-	row = (uintptr_t)map_get(by, hash_of(l, buffer, number));
-	pthread_mutex_unlock(&l->lock);
-	return (int64_t)row - 1;
-}
-
-uint32_t row_of_cpu(struct row_list *l, uint32_t buffer, uint32_t cpu)
-{
-	return get_row(l, &l->cpus, VIEW_CPU_ROW, buffer, cpu);
-}
-
-uint32_t row_of_task(struct row_list *l, uint32_t buffer, int64_t pid)
-{
-	return get_row(l, &l->tasks, VIEW_TASK_ROW, buffer, pid);
-}
-
-uint32_t row_of_counter(struct row_list *l, uint32_t buffer)
-{
-	uint32_t row;
-
-	pthread_mutex_lock(&l->lock);
-	row = add_row(l, VIEW_COUNTER_ROW, buffer, 0);
-	pthread_mutex_unlock(&l->lock);
-	return row;
-}
-
-int64_t row_find_cpu(struct row_list *l, uint32_t buffer, uint32_t cpu)
-{
-	return find_row(l, &l->cpus, buffer, cpu);
-}
-
-int64_t row_find_task(struct row_list *l, uint32_t buffer, int64_t pid)
-{
-	return find_row(l, &l->tasks, buffer, pid);
+	mutex_hold(&l->lock);
+	return (int64_t)(uintptr_t)map_get(&l->by[kind], hash_of(l, buffer, number)) - 1;
 }
 
 struct row *row_get(struct row_list *l, uint32_t row)
 {
-	struct row *r;
-
-	pthread_mutex_lock(&l->lock);
-	r = row < l->rows.n ? l->rows.at[row] : NULL;
-	pthread_mutex_unlock(&l->lock);
-	return r;
+	mutex_hold(&l->lock);
+	return row < l->rows.n ? l->rows.at[row] : NULL;
 }
 
 /* ---- processes ---- */
 
 bool row_group(struct row_list *l, uint32_t pid, uint32_t group)
 {
-	bool kept;
-
-	pthread_mutex_lock(&l->lock);
-	kept = map_set(&l->groups, hash_of(l, 0, pid), (void *)(uintptr_t)group);
-	pthread_mutex_unlock(&l->lock);
-	return kept;
+	mutex_hold(&l->lock);
+	return map_set(&l->groups, hash_of(l, 0, pid), (void *)(uintptr_t)group);
 }
 
 void row_groups_apply(struct row_list *l)
 {
-	pthread_mutex_lock(&l->lock);
-	for (size_t i = 0; i < l->rows.n; i++) {
-		struct view_row *r = &l->rows.at[i]->about;
-
-		r->tgid = group_of(l, r->kind, r->number);
-	}
-	pthread_mutex_unlock(&l->lock);
+	mutex_hold(&l->lock);
+	vec_each (r, &l->rows)
+		(*r)->about.tgid = group_of(l, (*r)->about.kind, (*r)->about.number);
 }
 
 /* ---- names ---- */
@@ -179,7 +131,7 @@ void row_rename(struct row_list *l, uint32_t row, const char *name)
 	struct view_row *r;
 	const char *kept;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_hold(&l->lock);
 	kept = name ? intern_text(&l->texts, name, strlen(name)) : NULL;
 	r = row < l->rows.n ? &l->rows.at[row]->about : NULL;
 	if (r && kept && r->name != kept) {
@@ -187,27 +139,24 @@ void row_rename(struct row_list *l, uint32_t row, const char *name)
 			keep_older(l, r, kept);
 		r->name = kept;
 	}
-	pthread_mutex_unlock(&l->lock);
 }
 
 uint32_t name_number(struct row_list *l, const char *name)
 {
 	uintptr_t number = 0;
-	const char *text, **slot;
+	const char *text;
 
 	if (!name)
 		return VIEW_NO_NAME;
-	pthread_mutex_lock(&l->lock);
+	mutex_hold(&l->lock);
 	text = intern_text(&l->texts, name, strlen(name));
 	if (text)
 		number = (uintptr_t)map_get(&l->numbers, (uintptr_t)text);
-	if (text && !number && (slot = vec_push(&l->names)) != NULL) {
-		*slot = text;
+	if (text && !number && vec_add(&l->names, &text)) {
 		number = l->names.n;
 		if (!map_set(&l->numbers, (uintptr_t)text, (void *)number))
 			number = 0;
 	}
-	pthread_mutex_unlock(&l->lock);
 	return number ? (uint32_t)number - 1 : VIEW_NO_NAME;
 }
 
@@ -231,19 +180,20 @@ static bool more_tracks(struct row_list *l, struct row *r)
 	return true;
 }
 
-bool row_add_track(struct row_list *l, struct track *t)
+struct track *row_new_track(struct row_list *l, struct builder *m, uint32_t row,
+			    enum view_track_kind kind, uint32_t depth)
 {
+	struct track *t = track_new(m, row, kind, depth);
 	struct row *r;
-	bool good;
 
-	pthread_mutex_lock(&l->lock);
-	r = l->rows.at[t->row];
-	good = r->about.nr_tracks < r->cap || more_tracks(l, r);
-	if (good) {
-		/* The new element is written before the count, because others read it. */
-		((struct view_track *)r->about.tracks)[r->about.nr_tracks] = t->about;
-		r->tracks[r->about.nr_tracks++] = t;
-	}
-	pthread_mutex_unlock(&l->lock);
-	return good;
+	if (!t)
+		return NULL;
+	mutex_hold(&l->lock);
+	r = l->rows.at[row];
+	if (r->about.nr_tracks == r->cap && !more_tracks(l, r))
+		return NULL;
+	/* The new element is written before the count, because others read it. */
+	((struct view_track *)r->about.tracks)[r->about.nr_tracks] = t->about;
+	r->tracks[r->about.nr_tracks++] = t;
+	return t;
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The first picture: some pages of each CPU are read, and fill bins until all have been read. */
-#include "view/index/samples.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "view/index/internal.h"
 
 #define ALL_PAGES     4096 /* that are looked at */
 #define MOST_OF_A_CPU 192
@@ -69,7 +68,8 @@ static bool look(const struct looking *k, struct lane *l, uint64_t page, struct 
 		}
 	}
 	if (busy)
-		out->task = row_of_task(&k->x->rows, l->buffer->index, shares_top(&shares));
+		out->task =
+			row_of(&k->x->rows, VIEW_TASK_ROW, l->buffer->index, shares_top(&shares));
 	out->busy = *last > begin ? (double)busy / (double)(*last - begin) : 0;
 	shares_free(&shares);
 	return true;
@@ -81,7 +81,6 @@ static int look_at_cpu(const struct looking *k, const struct cpu_ticks *t, struc
 	const uint64_t most = ALL_PAGES / x->ticks.n;
 	const uint64_t wanted = most > MOST_OF_A_CPU ? MOST_OF_A_CPU : most < 8 ? 8 : most;
 	uint64_t pages, step, last = 0;
-	struct sample *slot;
 	struct lane l;
 
 	if (lane_open(&l, t->ticks->buffer, t->ticks->cpu) < 0)
@@ -96,17 +95,12 @@ static int look_at_cpu(const struct looking *k, const struct cpu_ticks *t, struc
 		one.records *= step;
 		if (s->n && one.ts <= s->at[s->n - 1].ts)
 			continue;
-		slot = vec_push(s);
-		if (!slot)
+		if (!vec_add(s, &one))
 			break;
-		*slot = one;
 	}
 	lane_close(&l);
-	slot = vec_push(s);
-	if (slot)
-		*slot = (struct sample){.ts = last};
 	index_reach(x, last);
-	return slot ? 0 : -ENOMEM;
+	return vec_add(s, &(struct sample){.ts = last}) ? 0 : -ENOMEM;
 }
 
 void samples_take(struct view_index *x)
@@ -124,11 +118,6 @@ void samples_take(struct view_index *x)
 	if (rc < 0)
 		index_fail(x, rc);
 	__atomic_store_n(&x->samples, all, __ATOMIC_RELEASE);
-}
-
-void samples_free(struct samples *s)
-{
-	free(s->at);
 }
 
 /* ---- filling ---- */

@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "base/mutex.h"
 #include "base/vec.h"
 #include "view/index/store.h"
 
@@ -66,16 +67,12 @@ static void file_chunks(struct store *s)
 
 static uint8_t *add_chunk(struct store *s)
 {
-	uint8_t *chunk = malloc(STORE_CHUNK), **slot;
+	uint8_t *chunk = malloc(STORE_CHUNK);
 
-	if (!chunk)
-		return NULL;
-	slot = vec_push(&s->chunks);
-	if (!slot) {
+	if (!chunk || !vec_add(&s->chunks, &chunk)) {
 		free(chunk);
 		return NULL;
 	}
-	*slot = chunk;
 	file_chunks(s);
 	return chunk;
 }
@@ -100,7 +97,7 @@ uint64_t store_put(struct store *s, const void *data, size_t len)
 
 	if (len > STORE_CHUNK)
 		return STORE_FULL;
-	pthread_mutex_lock(&s->lock);
+	mutex_hold(&s->lock);
 	if (s->size % STORE_CHUNK + len > STORE_CHUNK)
 		s->size += STORE_CHUNK - s->size % STORE_CHUNK;
 	if (s->size / STORE_CHUNK < s->chunks.n)
@@ -112,7 +109,6 @@ uint64_t store_put(struct store *s, const void *data, size_t len)
 		memcpy(chunk + at % STORE_CHUNK, data, len);
 		s->size += len;
 	}
-	pthread_mutex_unlock(&s->lock);
 	return at;
 }
 

@@ -16,16 +16,14 @@
 #include <stdint.h>
 
 #include "base/varint.h"
+#include "base/vec.h"
 
 #define STORE_CHUNK (256u << 10) /* a piece that is put lies in one of these */
 #define STORE_FULL  UINT64_MAX
 
 struct store {
-	pthread_mutex_t lock; /* guards what follows */
-	struct {
-		uint8_t **at; /* NULL: it is in the file */
-		size_t n, cap;
-	} chunks;
+	pthread_mutex_t lock;	       /* guards what follows */
+	vec_of(uint8_t *) chunks;      /* NULL: it is in the file */
 	size_t filed;		       /* chunks before this one are in the file */
 	size_t most;		       /* that may be in memory */
 	uint64_t size;		       /* where the next piece goes */

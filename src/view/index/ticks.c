@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/mutex.h"
 #include "event/event.h"
 #include "view/index/index.h"
 #include "view/index/ticks.h"
@@ -46,74 +47,25 @@ const char *const view_classes[] = {
 };
 _Static_assert(NR_CLASSES <= 32, "a class is a bit of a mask");
 
-/* The first one that fits counts. NULL: any name. */
-static const struct {
-	const char *system, *name;
-	enum class class;
-} systems[] = {
-	{"ftrace", "print", USER},
-	{"ftrace", "bprint", USER},
-	{"ftrace", "bputs", USER},
-	{"ftrace", "raw_data", USER},
-	{"ftrace", NULL, FUNCTIONS},
-	{"user_events", NULL, USER},
-	{"sched", NULL, SCHED},
-	{"task", NULL, SCHED},
-	{"cgroup", NULL, SCHED},
-	{"signal", NULL, SCHED},
-	{"irq", NULL, IRQ},
-	{"irq_vectors", NULL, IRQ},
-	{"irq_matrix", NULL, IRQ},
-	{"ipi", NULL, IRQ},
-	{"nmi", NULL, IRQ},
-	{"rcu", NULL, IRQ},
-	{"syscalls", NULL, SYSCALLS},
-	{"raw_syscalls", NULL, SYSCALLS},
-	{"timer", NULL, TIMER},
-	{"alarmtimer", NULL, TIMER},
-	{"workqueue", NULL, WORKQUEUE},
-	{"block", NULL, BLOCK},
-	{"scsi", NULL, BLOCK},
-	{"nvme", NULL, BLOCK},
-	{"ext4", NULL, BLOCK},
-	{"jbd2", NULL, BLOCK},
-	{"xfs", NULL, BLOCK},
-	{"btrfs", NULL, BLOCK},
-	{"f2fs", NULL, BLOCK},
-	{"writeback", NULL, BLOCK},
-	{"net", NULL, NET},
-	{"sock", NULL, NET},
-	{"skb", NULL, NET},
-	{"tcp", NULL, NET},
-	{"udp", NULL, NET},
-	{"napi", NULL, NET},
-	{"qdisc", NULL, NET},
-	{"bridge", NULL, NET},
-	{"fib", NULL, NET},
-	{"neigh", NULL, NET},
-	{"xdp", NULL, NET},
-	{"page_pool", NULL, NET},
-	{"power", NULL, POWER},
-	{"thermal", NULL, POWER},
-	{"cpuhp", NULL, POWER},
-	{"rpm", NULL, POWER},
-	{"kmem", NULL, MEMORY},
-	{"vmscan", NULL, MEMORY},
-	{"compaction", NULL, MEMORY},
-	{"migrate", NULL, MEMORY},
-	{"huge_memory", NULL, MEMORY},
-	{"mmap", NULL, MEMORY},
-	{"mmap_lock", NULL, MEMORY},
-	{"oom", NULL, MEMORY},
-	{"pagemap", NULL, MEMORY},
-	{"filemap", NULL, MEMORY},
-	{"exceptions", NULL, MEMORY},
-	{"kprobes", NULL, PROBES},
-	{"uprobes", NULL, PROBES},
-	{"fprobes", NULL, PROBES},
-	{"eprobes", NULL, PROBES},
-	{"synthetic", NULL, PROBES},
+/* The systems of each class, without the events of ftrace that come from users. */
+static const char *const systems[NR_CLASSES][14] = {
+	[SCHED] = {"sched", "task", "cgroup", "signal"},
+	[IRQ] = {"irq", "irq_vectors", "irq_matrix", "ipi", "nmi", "rcu"},
+	[SYSCALLS] = {"syscalls", "raw_syscalls"},
+	[TIMER] = {"timer", "alarmtimer"},
+	[WORKQUEUE] = {"workqueue"},
+	[BLOCK] = {"block", "scsi", "nvme", "ext4", "jbd2", "xfs", "btrfs", "f2fs", "writeback"},
+	[NET] = {"net", "sock", "skb", "tcp", "udp", "napi", "qdisc", "bridge", "fib", "neigh",
+		 "xdp", "page_pool"},
+	[POWER] = {"power", "thermal", "cpuhp", "rpm"},
+	[MEMORY] = {"kmem", "vmscan", "compaction", "migrate", "huge_memory", "mmap", "mmap_lock",
+		    "oom", "pagemap", "filemap", "exceptions"},
+	[FUNCTIONS] = {"ftrace"},
+	[PROBES] = {"kprobes", "uprobes", "fprobes", "eprobes", "synthetic"},
+	[USER] = {"user_events"},
 };
+
+static const char *const of_users[] = {"print", "bprint", "bputs", "raw_data"};
 
 /* What users' own probes have: a group can have any name. */
 static bool is_probe(const struct event *e)
@@ -125,11 +77,16 @@ static bool is_probe(const struct event *e)
 
 unsigned int view_class(const struct event *e)
 {
-	for (size_t i = 0; e && i < ARRAY_SIZE(systems); i++)
-		if (strcmp(e->system, systems[i].system) == 0 &&
-		    (!systems[i].name || strcmp(e->name, systems[i].name) == 0))
-			return systems[i].class;
-	return e && is_probe(e) ? PROBES : OTHER;
+	if (!e)
+		return OTHER;
+	for (size_t i = 0; strcmp(e->system, "ftrace") == 0 && i < ARRAY_SIZE(of_users); i++)
+		if (strcmp(e->name, of_users[i]) == 0)
+			return USER;
+	for (unsigned int c = 0; c < NR_CLASSES; c++)
+		for (const char *const *s = systems[c]; *s; s++)
+			if (strcmp(e->system, *s) == 0)
+				return c;
+	return is_probe(e) ? PROBES : OTHER;
 }
 
 /* ---- reading records as ticks ---- */
@@ -218,10 +175,9 @@ struct ticks_reader *ticks_open(struct ticks *t)
 
 void ticks_close(struct ticks *t, struct ticks_reader *r)
 {
-	pthread_mutex_lock(&t->lock);
+	mutex_hold(&t->lock);
 	r->next = t->idle;
 	t->idle = r;
-	pthread_mutex_unlock(&t->lock);
 }
 
 /* The last place before which there is nothing at or after a time. */

@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 
+#include "base/vec.h"
 #include "scan/lane.h"
 #include "view/index/index.h"
 
@@ -79,11 +80,8 @@ struct ticks {
 	const struct trace_buffer *buffer;
 	const struct dat_cpu *cpu;
 	uint64_t origin;
-	struct {
-		struct ticks_place *at;
-		size_t n, cap;
-	} places;	      /* guarded by the builder of the track */
-	pthread_mutex_t lock; /* guards the readers that are not in use */
+	vec_of(struct ticks_place) places; /* guarded by the builder of the track */
+	pthread_mutex_t lock;		   /* guards the readers that are not in use */
 	struct ticks_reader *idle;
 };
 

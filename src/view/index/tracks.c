@@ -92,13 +92,12 @@ void builder_leave(struct builder *m, bool entered)
 
 struct track *track_new(struct builder *m, uint32_t row, enum view_track_kind kind, uint32_t depth)
 {
-	struct track *t = calloc(1, sizeof(*t)), **slot = t ? vec_push(&m->tracks) : NULL;
+	struct track *t = calloc(1, sizeof(*t));
 
-	if (!slot) {
+	if (!t || !vec_add(&m->tracks, &t)) {
 		free(t);
 		return NULL;
 	}
-	*slot = t;
 	t->builder = m;
 	t->row = row;
 	t->about = (struct view_track){kind, depth};
@@ -527,7 +526,7 @@ static bool list_intervals(struct tiler *t)
 {
 	const uint64_t since = t->first << t->level;
 	uint64_t until = (t->first + VIEW_TILE_BINS) << t->level;
-	struct view_interval i, *slot;
+	struct view_interval i;
 
 	until = until < t->limit ? until : t->limit;
 	if (since >= until)
@@ -538,12 +537,10 @@ static bool list_intervals(struct tiler *t)
 			continue;
 		if (t->out->intervals.n == VIEW_MOST_INTERVALS)
 			return false;
-		slot = vec_push(&t->out->intervals);
-		if (!slot) {
+		if (!vec_add(&t->out->intervals, &i)) {
 			t->rc = -ENOMEM;
 			return true;
 		}
-		*slot = i;
 	}
 	return true;
 }

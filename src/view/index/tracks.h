@@ -15,6 +15,7 @@
 
 #include <pthread.h>
 
+#include "base/vec.h"
 #include "view/index/levels.h"
 
 #define TRACK_PLAIN 1024 /* intervals of a track that needs no levels */
@@ -31,10 +32,7 @@ struct builder {
 	pthread_mutex_t lock;
 	int waiting; /* readers, who go first */
 	int done;    /* the tracks do not change any more */
-	struct {
-		struct track **at;
-		size_t n, cap;
-	} tracks;
+	vec_of(struct track *) tracks;
 	uint64_t until; /* everything before it is complete, if known */
 };
 

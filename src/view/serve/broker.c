@@ -31,6 +31,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/pattern.h"
+#include "base/vec.h"
 #include "record/session.h"
 #include "view/serve/confine.h"
 
@@ -63,10 +64,8 @@ _Static_assert(sizeof(struct broker_news) <= PIPE_BUF, "news must be written who
 
 static void tell(int fd, const struct broker_news *news)
 {
-	ssize_t n = write(fd, news, sizeof(*news));
-
 	/* Without a reader the recording ends by itself, because the other pipe is closed, too. */
-	(void)n;
+	(void)!write(fd, news, sizeof(*news));
 }
 
 static void on_start(void *arg)
@@ -181,12 +180,6 @@ static bool broker_run_news(struct broker_run *run, struct broker_news *news, in
 	return read(run->status, news, sizeof(*news)) == (ssize_t)sizeof(*news);
 }
 
-/* Asks it to end. */
-static void broker_run_stop(struct broker_run *run)
-{
-	close_one(&run->stop);
-}
-
 /* ---- what is asked ---- */
 
 #define MAX_SECONDS 3600u
@@ -270,8 +263,7 @@ static int tell_events(struct serving *s, struct spur_error *err)
 		rc = tracefs_events_load(&fs, NULL, &list, err);
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < list.n; i++) {
-		const struct tracefs_event *e = &list.at[i];
+	vec_each (e, &list) {
 		int n;
 
 		if (!matches(e, match) || t->total++ >= MAX_EVENTS || shown != t->total - 1)
@@ -298,7 +290,7 @@ static void take_news(struct serving *s, const struct broker_news *news)
 	s->status.lost = st->lost;
 	s->status.bytes = st->bytes;
 	if (st->bytes > MAX_BYTES)
-		broker_run_stop(&s->run);
+		close_one(&s->run.stop);
 }
 
 /* ---- the folder ---- */
@@ -390,7 +382,7 @@ static void look_at_run(struct serving *s, bool until_started, bool until_ended)
 /* Ends the recording that runs, if one does, and waits for that. */
 static void end_run(struct serving *s)
 {
-	broker_run_stop(&s->run);
+	close_one(&s->run.stop);
 	look_at_run(s, false, true);
 }
 
@@ -480,7 +472,6 @@ static void send_answer(int to, const struct broker_answer *answer, int fd)
 	} control;
 	struct iovec io = {(void *)answer, offsetof(struct broker_answer, text) + answer->len};
 	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1};
-	ssize_t n;
 
 	if (fd >= 0) {
 		memset(&control, 0, sizeof(control));
@@ -491,8 +482,7 @@ static void send_answer(int to, const struct broker_answer *answer, int fd)
 		control.head.cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(&control.head), &fd, sizeof(int));
 	}
-	n = sendmsg(to, &m, MSG_NOSIGNAL);
-	(void)n;
+	(void)!sendmsg(to, &m, MSG_NOSIGNAL);
 }
 
 static bool is_well_formed(const struct broker_question *a, ssize_t size)
@@ -537,13 +527,9 @@ static void answer(struct serving *s, ssize_t size)
 /* Without confinement there is no broker: untrusted code would talk to a process of root. */
 static bool confine_self(void)
 {
-	struct buf notes;
-	int rc;
+	scoped_buf notes = buf_new(1000);
 
-	buf_init(&notes, 1000);
-	rc = confine_recorder(&notes, NULL);
-	buf_free(&notes);
-	return rc == 0;
+	return confine_recorder(&notes, NULL) == 0;
 }
 
 /* The broker itself; returns when the other end is closed. */

@@ -26,6 +26,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/list.h"
+#include "base/mutex.h"
 #include "base/nanoseconds.h"
 #include "view/api/api.h"
 #include "view/serve/http.h"
@@ -84,10 +85,7 @@ static uint64_t seconds(void)
 
 static void wake(struct http_watch *w)
 {
-	const uint64_t one = 1;
-	ssize_t n = write(w->wake, &one, sizeof(one));
-
-	(void)n;
+	(void)!write(w->wake, &(uint64_t){1}, sizeof(uint64_t));
 }
 
 /* Some questions may have ended since the poll began, and others begun: numbers tell them apart. */
@@ -152,17 +150,14 @@ static void *watch(void *arg)
 
 	while (!ends) {
 		size_t n;
-		ssize_t got;
 
 		pthread_mutex_lock(&w->lock);
 		n = collect(w, fds, numbers);
 		pthread_mutex_unlock(&w->lock);
 		fds[n] = (struct pollfd){.fd = w->wake, .events = POLLIN};
 		poll(fds, n + 1, LOOK_MS);
-		if (fds[n].revents) {
-			got = read(w->wake, &count, sizeof(count));
-			(void)got;
-		}
+		if (fds[n].revents)
+			(void)!read(w->wake, &count, sizeof(count));
 		pthread_mutex_lock(&w->lock);
 		stop_questions(w, fds, numbers, n);
 		send_away(w, 0);
@@ -251,11 +246,10 @@ static struct http_guest *http_watch_come(struct http_watch *w, int fd)
 	g->fd = fd;
 	g->heard = seconds();
 	list_init(&g->link);
-	pthread_mutex_lock(&w->lock);
+	mutex_hold(&w->lock);
 	list_move_last(&g->link, &w->guests);
 	if (++w->unknown > MAX_UNKNOWN)
 		send_away(w, 1);
-	pthread_mutex_unlock(&w->lock);
 	return g;
 }
 
@@ -263,11 +257,10 @@ static void http_watch_heard(struct http_watch *w, struct http_guest *g)
 {
 	if (!g)
 		return;
-	pthread_mutex_lock(&w->lock);
+	mutex_hold(&w->lock);
 	g->heard = seconds();
 	if (!g->known)
 		list_move_last(&g->link, &w->guests);
-	pthread_mutex_unlock(&w->lock);
 }
 
 /* The connection no longer counts as one that may be closed for others; called with the lock. */
@@ -282,10 +275,9 @@ static void http_watch_know(struct http_watch *w, struct http_guest *g)
 {
 	if (!g)
 		return;
-	pthread_mutex_lock(&w->lock);
+	mutex_hold(&w->lock);
 	forget(w, g);
 	g->known = true;
-	pthread_mutex_unlock(&w->lock);
 }
 
 static void http_watch_go(struct http_watch *w, struct http_guest *g)
@@ -423,16 +415,14 @@ static enum MHD_Result send_from_folder(struct http *h, struct MHD_Connection *c
 {
 	int fd = openat(h->web, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	enum MHD_Result sent;
-	struct buf b;
+	scoped_buf b = buf_new(MAX_ASSET);
 
 	if (fd < 0)
 		return refuse(c, q, 404, "there is no such page");
-	buf_init(&b, MAX_ASSET);
 	if (file_read_fd(fd, name, &b, NULL) < 0)
 		sent = refuse(c, q, 500, "the file cannot be read");
 	else
 		sent = send_buf(c, 200, &b, type_of(name));
-	buf_free(&b);
 	close(fd);
 	return sent;
 }

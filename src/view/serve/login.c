@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/num.h"
 
 static int make_token(char *out, struct spur_error *err)
@@ -170,9 +171,8 @@ int login_new_link(struct login *d, char *out, struct spur_error *err)
 
 	if (rc < 0)
 		return rc;
-	pthread_mutex_lock(&d->lock);
+	mutex_hold(&d->lock);
 	memcpy(d->links[d->next++ % LOGIN_LINKS], out, LOGIN_TOKEN + 1);
-	pthread_mutex_unlock(&d->lock);
 	return 0;
 }
 
@@ -181,14 +181,13 @@ bool login_follow(struct login *d, const char *text)
 	const size_t len = strlen(text);
 	bool follows = false;
 
-	pthread_mutex_lock(&d->lock);
+	mutex_hold(&d->lock);
 	for (size_t i = 0; i < LOGIN_LINKS; i++) {
 		if (!*d->links[i] || !same(d->links[i], text, len))
 			continue;
 		*d->links[i] = '\0';
 		follows = true;
 	}
-	pthread_mutex_unlock(&d->lock);
 	return follows;
 }
 
