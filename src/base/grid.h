@@ -48,6 +48,17 @@ struct grid {
 void grid_init(struct grid *g, const struct grid_column *columns, size_t nr);
 void grid_free(struct grid *g);
 
+static inline struct grid grid_of(const struct grid_column *columns, size_t nr)
+{
+	struct grid g;
+
+	grid_init(&g, columns, nr);
+	return g;
+}
+
+/* A local grid, freed where its scope ends: `scoped_grid g = grid_of(columns, nr);` */
+#define scoped_grid struct grid __attribute__((cleanup(grid_free)))
+
 /* Adds a cell. The text is copied; control characters are replaced. */
 void grid_text(struct grid *g, const char *text);
 void grid_number(struct grid *g, int64_t number);

@@ -23,9 +23,10 @@ void strings_free(struct strings *s)
 
 bool string_refs_add(struct string_refs *s, const char *text)
 {
-	const char **slot = vec_push(s);
+	const char *const end = NULL;
 
-	if (slot)
-		*slot = text;
-	return slot;
+	if (!vec_add(s, &text) || !vec_add(s, &end))
+		return false;
+	s->n--;
+	return true;
 }

@@ -34,7 +34,7 @@ static inline bool strings_add(struct strings *s, const char *text)
 
 void strings_free(struct strings *s);
 
-/* Appends a pointer. False without memory. */
+/* Appends a pointer. A NULL, which does not count, follows the last one. False without memory. */
 bool string_refs_add(struct string_refs *s, const char *text);
 
 #endif
