@@ -10,10 +10,7 @@
 
 struct attach_options {
 	int64_t cpus;
-	struct {
-		struct dat_time_sample *at;
-		size_t n, cap;
-	} shifts;
+	vec_of(struct dat_time_sample) shifts;
 	const char *name;
 	bool progress;
 };
@@ -58,10 +55,10 @@ static int take_shift(void *options, const struct opt *opt, const char *arg)
 
 static const struct opt opts[] = {
 	{'c', NULL, OPT_NUMBER, "N", "the number of the guest's CPUs", AT(cpus)},
-	{'s', NULL, OPT_CALL, "SHIFT",
+	{'s', NULL, OPT_VEC, "SHIFT",
 	 "OFFSET[,SCALE[,FRACTION[,TIME]]] turns guest times into host times; once per CPU, the "
 	 "last one holds for the rest",
-	 .call = take_shift},
+	 AT(shifts), take_shift},
 	{0, "name", OPT_STRING, "NAME", "the name of the guest", AT(name)},
 	{0, "progress", OPT_FLAG, NULL, "show progress on standard error", AT(progress)},
 };
@@ -69,10 +66,7 @@ static const struct opt opts[] = {
 /* ---- tasks ---- */
 
 struct tasks {
-	struct {
-		int32_t *at;
-		size_t n, cap;
-	} pids;
+	vec_of(int32_t) pids;
 	struct vcpus mapped;
 };
 
@@ -80,6 +74,7 @@ static bool add_task(struct tasks *t, const char *word)
 {
 	const char *equals = strchr(word, '=');
 	int64_t cpu = 0, pid;
+	struct dat_vcpu vcpu;
 	char number[32];
 
 	if (equals && (size_t)(equals - word) >= sizeof(number))
@@ -92,15 +87,8 @@ static bool add_task(struct tasks *t, const char *word)
 	}
 	if (!parse_number(equals ? equals + 1 : word, &pid) || pid <= 0 || pid > INT32_MAX)
 		return false;
-	if (equals) {
-		struct dat_vcpu *v = vec_push(&t->mapped);
-
-		return v && (*v = (struct dat_vcpu){(uint32_t)cpu, (int32_t)pid}, true);
-	} else {
-		int32_t *p = vec_push(&t->pids);
-
-		return p && (*p = (int32_t)pid, true);
-	}
+	vcpu = (struct dat_vcpu){(uint32_t)cpu, (int32_t)pid};
+	return equals ? vec_add(&t->mapped, &vcpu) : vec_add(&t->pids, &vcpu.pid);
 }
 
 /* Whether a CPU was given two tasks, after a message. */
@@ -130,8 +118,6 @@ static bool take_tasks(struct tasks *t, int n, char **argv)
 		return cli_complain("either pids or CPU=PID, not both");
 	return !has_twice(&t->mapped);
 }
-
-/* ---- the command ---- */
 
 static int attach(const struct attach_options *o, struct spur_trace *host, struct dat *guest,
 		  struct tasks *tasks)
@@ -199,17 +185,10 @@ static int run(void *options, int others, char **argv)
 	return status;
 }
 
-static void release(void *options)
-{
-	vec_free(&((struct attach_options *)options)->shifts);
-}
-
 const struct command command_attach = {
 	.name = "attach",
 	.summary = "put a guest's trace on the time line of its host's trace",
 	.usage = "[options] -s SHIFT HOST GUEST [PID...]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct attach_options),
+	COMMAND_OPTS(opts, struct attach_options),
 	.run = run,
-	.release = release,
 };

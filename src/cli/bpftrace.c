@@ -68,21 +68,15 @@ static int take_word(struct bt_options *o, const struct bt_option *b, const char
 	return string_refs_add(list, arg) ? GO_ON : SPUR_USAGE;
 }
 
-static int take_no_warnings(struct bt_options *o, const struct bt_option *b, const char *arg)
+static int take_warnings(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
-	if (o->script.check)
-		return script_error(&o->script,
-				    "USAGE: -k, --warnings conflicts with --no-warnings");
-	o->script.no_warnings = true;
-	return GO_ON;
-}
+	const bool more = b->letter == 'k';
 
-static int take_check(struct bt_options *o, const struct bt_option *b, const char *arg)
-{
-	if (o->script.no_warnings)
+	if (more ? o->script.no_warnings : o->script.check > 0)
 		return script_error(&o->script,
 				    "USAGE: -k, --warnings conflicts with --no-warnings");
-	o->script.check++;
+	o->script.check += more;
+	o->script.no_warnings |= !more;
 	return GO_ON;
 }
 
@@ -160,18 +154,15 @@ static int take_mode_flag(struct bt_options *o, const struct bt_option *b, const
 	return GO_ON;
 }
 
-static int take_emit_llvm(struct bt_options *o, const struct bt_option *b, const char *arg)
+static int take_refused(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
-	return script_error(&o->script,
-			    "--emit-llvm: there is no LLVM here. -d codegen shows what stands "
-			    "between the script and the instructions");
-}
-
-static int take_emit_elf(struct bt_options *o, const struct bt_option *b, const char *arg)
-{
-	return script_error(&o->script,
-			    "--emit-elf: programs go to the kernel without being an object "
-			    "file. -d dis shows their instructions");
+	return script_error(
+		&o->script,
+		strcmp(b->name, "emit-llvm") == 0
+			? "--emit-llvm: there is no LLVM here. -d codegen shows what "
+			  "stands between the script and the instructions"
+			: "--emit-elf: programs go to the kernel without being an object "
+			  "file. -d dis shows their instructions");
 }
 
 static int take_mode(struct bt_options *o, const struct bt_option *b, const char *arg)
@@ -217,8 +208,8 @@ static const struct bt_option options[] = {
 	{'B', NULL, "MODE", "buffering of the output: 'line', 'full' or 'none'", take_buffering},
 	{'q', "quiet", NULL, "only what the script shows", NULL, AT(script.quiet)},
 	{'k', "warnings", NULL, "warn when a helper fails; -kk: and when a map has no entry",
-	 take_check},
-	{0, "no-warnings", NULL, "no warnings", take_no_warnings},
+	 take_warnings},
+	{0, "no-warnings", NULL, "no warnings", take_warnings},
 	{'I', NULL, "DIR", "look for included files in DIR", take_word, AT(script.include_dirs)},
 	{0, "include", "FILE", "include FILE before the script", take_word,
 	 AT(script.include_files)},
@@ -241,8 +232,8 @@ static const struct bt_option options[] = {
 	{0, "dwarf-pid", "PID", "accepted; dw_ustack() unwinds all processes anyway", take_nothing},
 	{0, "aot", "FILE", "refused: a compiled script would fit one kernel only", NULL,
 	 AT(script.aot)},
-	{0, "emit-elf", "FILE", "refused: there is no object file", take_emit_elf},
-	{0, "emit-llvm", "FILE", "refused: there is no LLVM", take_emit_llvm},
+	{0, "emit-elf", "FILE", "refused: there is no object file", take_refused},
+	{0, "emit-llvm", "FILE", "refused: there is no LLVM", take_refused},
 	/* Nothing is to be done: there is no LLVM, and BTF is used anyway. */
 	{0, "verify-llvm-ir", NULL, NULL, take_nothing},
 	{'b', "btf", NULL, NULL, take_nothing},
@@ -347,7 +338,6 @@ static int check_pid(struct bt_options *o)
 {
 	char *end;
 	long pid;
-	pid_t *slot;
 
 	if (!o->pid)
 		return GO_ON;
@@ -364,10 +354,8 @@ static int check_pid(struct bt_options *o)
 		return script_error(&o->script,
 				    "Failed to attach to pid: Unable to open pidfd (%s)",
 				    strerror(pid ? ESRCH : EINVAL));
-	slot = vec_push(&o->script.pids);
-	if (!slot)
+	if (!vec_add(&o->script.pids, &(pid_t){(pid_t)pid}))
 		return script_error(&o->script, "out of memory");
-	*slot = (pid_t)pid;
 	return GO_ON;
 }
 

@@ -18,6 +18,7 @@ struct calls_command {
 	double min_percent;
 	bool flat, graph, tree, dot, svg, chains, all_tasks, on_cpu;
 	enum callgraph_source source;
+	struct callgraph callgraph;
 };
 
 #define AT(field) offsetof(struct calls_command, field)
@@ -117,19 +118,14 @@ static int show_tree(struct calls_command *o, struct spur_trace *t, struct buf *
 
 /* ---- graphs ---- */
 
-struct whole {
-	struct calls_command *o;
-	struct callgraph graph;
-};
-
 static bool is_wanted(void *arg, int64_t pid, const char *comm)
 {
-	return range_task(&((struct whole *)arg)->o->range, pid, comm);
+	return range_task(&((struct calls_command *)arg)->range, pid, comm);
 }
 
 static struct callgraph *one_graph(void *arg, int64_t pid, const char *comm, int64_t cpu)
 {
-	return &((struct whole *)arg)->graph;
+	return &((struct calls_command *)arg)->callgraph;
 }
 
 static void put_graph(const struct calls_command *o, struct callgraph *g, struct buf *out)
@@ -152,33 +148,24 @@ static void put_graph(const struct calls_command *o, struct callgraph *g, struct
 static int show_graph(struct calls_command *o, struct spur_trace *t, struct buf *out,
 		      struct spur_error *err)
 {
-	struct whole w = {.o = o};
 	struct callgraph_reader r = {.trace = t,
 				     .source = o->source,
 				     .on_cpu = o->on_cpu,
 				     .wanted = is_wanted,
 				     .graph = one_graph,
-				     .arg = &w};
+				     .arg = o};
 	int rc = range_walk(&o->range, &r.walk, err);
 
 	if (rc < 0)
 		return rc;
-	callgraph_init(&w.graph);
+	callgraph_init(&o->callgraph);
 	rc = callgraph_read(&r, err);
-	if (rc == 0 && w.graph.functions.n)
-		put_graph(o, &w.graph, out);
-	if (w.graph.full)
+	if (rc == 0 && o->callgraph.functions.n)
+		put_graph(o, &o->callgraph, out);
+	if (o->callgraph.full)
 		cli_error("more functions than fit into memory: those that came last are left out");
-	callgraph_free(&w.graph);
+	callgraph_free(&o->callgraph);
 	return rc;
-}
-
-/* ---- the command ---- */
-
-static int write_out(const struct calls_command *o, const struct buf *out, struct spur_error *err)
-{
-	return o->output ? newfile_write(o->output, out->data, out->len, err)
-			 : cli_write(out->data, out->len);
 }
 
 static int nothing(const struct calls_command *o, const struct spur_trace *t,
@@ -210,19 +197,17 @@ static int nothing(const struct calls_command *o, const struct spur_trace *t,
 static int show(struct calls_command *o, struct spur_trace *t)
 {
 	struct spur_error err = {0};
-	struct buf out;
-	int rc;
+	scoped_buf out = buf_new(ONEFILE_TEXT);
+	int rc = o->tree ? show_tree(o, t, &out, &err) : show_graph(o, t, &out, &err);
 
-	buf_init(&out, ONEFILE_TEXT);
-	rc = o->tree ? show_tree(o, t, &out, &err) : show_graph(o, t, &out, &err);
 	progress_end(&o->range.progress);
 	if (rc == 0 && !out.len && !t->dat->damage.code)
 		rc = nothing(o, t, &err);
 	else if (rc == 0 && buf_full(&out))
 		rc = -ENOMEM;
 	else if (rc == 0)
-		rc = write_out(o, &out, &err);
-	buf_free(&out);
+		rc = o->output ? newfile_write(o->output, out.data, out.len, &err)
+			       : cli_write(out.data, out.len);
 	return cli_result(rc, "writing the calls", &err);
 }
 
@@ -277,10 +262,8 @@ const struct command command_calls = {
 	.name = "calls",
 	.summary = "show who called whom: gprof's call graph, a tree, a picture",
 	.usage = "[options] [FILE]",
-	COMMAND_OPTS(opts),
-	.shared = range_opts,
-	.nr_shared = RANGE_OPTS,
-	.size = sizeof(struct calls_command),
+	COMMAND_OPTS(opts, struct calls_command),
+	COMMAND_SHARED(range_opts),
 	.defaults = &(const struct calls_command){.min_percent = 0.5},
 	.run = run,
 };

@@ -141,8 +141,6 @@ static void show_end(struct report *r)
 	}
 }
 
-/* ---- the command ---- */
-
 /* In a namespace of mounts that ends with this process, so that nothing changes outside. */
 static bool mount_privately(struct tracefs *fs)
 {
@@ -208,8 +206,7 @@ const struct command command_check = {
 	.name = "check",
 	.summary = "show what this kernel offers for tracing, and what is missing",
 	.usage = "[options] [NAME]...",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct check_options),
+	COMMAND_OPTS(opts, struct check_options),
 	.defaults = &(const struct check_options){.colour = "auto"},
 	.run = run,
 };
@@ -234,10 +231,7 @@ struct formats {
 	const struct tracefs *fs;
 	struct events *events;
 	const char *system;
-	struct {
-		struct buf *at;
-		size_t n, cap;
-	} texts;
+	vec_of(struct buf) texts;
 	int status;
 };
 
@@ -342,8 +336,7 @@ const struct command command_check_events = {
 	.name = "check-events",
 	.summary = "check whether spur can parse this kernel's event formats",
 	.usage = "[-N]",
-	COMMAND_OPTS(event_opts),
-	.size = sizeof(struct format_options),
+	COMMAND_OPTS(event_opts, struct format_options),
 	.run = run_events,
 	.takes_nothing = "",
 };

@@ -32,6 +32,8 @@ extern const struct command command_snapshot, command_stack, command_options;
 extern const struct command command_check_events;
 extern const struct command command_flame;
 extern const struct command command_top, command_functions, command_calls, command_why;
+/* Of the names fdd, kernelshark, and of `hist` under the name trace-cmd. */
+extern const struct command fdd_command, kernelshark_command, chains_command;
 
 /* All commands by name, NULL at the end. */
 extern const struct command *const commands[];
@@ -147,12 +149,6 @@ int cli_show_chains(struct spur_trace *t, const char *buffer, bool all_tasks);
 /* Runs a script by bpftrace's command line. */
 int cli_as_bpftrace(int argc, char **argv);
 
-/* Prints a table of functions as fdd does. */
-int cli_as_fdd(int argc, char **argv);
-
-/* Opens the viewer by KernelShark's command line. */
-int cli_as_kernelshark(int argc, char **argv);
-
 /* ---- findings.c ---- */
 
 /*
@@ -173,8 +169,8 @@ void progress_begin(struct progress *p);
 /* For a job's `progress`; arg is the struct progress. */
 void progress_show(void *arg, uint64_t done, uint64_t total);
 
-/* Wipes what was shown. */
-void progress_end(const struct progress *p);
+/* Wipes what is shown. */
+void progress_end(struct progress *p);
 
 /* A job that Ctrl-C stops; it shows its progress if that is wanted. */
 struct dat_job progress_job(struct progress *p, bool wanted);

@@ -85,8 +85,7 @@ const struct command command_convert = {
 	.name = "convert",
 	.summary = "rewrite a trace with another file version or compression",
 	.usage = "[options] OUTPUT",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct convert_options),
+	COMMAND_OPTS(opts, struct convert_options),
 	.defaults = &(const struct convert_options){.input = "trace.dat", .version = 7},
 	.run = run,
 };

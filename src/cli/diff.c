@@ -17,7 +17,6 @@
 #include "import/sources.h"
 
 #define MAX_WORST	  100
-#define ABOUT_TEXT	  1024
 #define USUAL_WORST	  3
 #define USUAL_AROUND	  200000 /* ns, in pictures */
 #define REQUIREMENTS_TEXT (1u << 20)
@@ -60,22 +59,6 @@ static const struct opt opts[] = {
 
 /* ---- what is asked for ---- */
 
-struct work {
-	struct diff_command *o;
-	const char *path[DIFF_SIDES];
-	struct spur_trace *trace[DIFF_SIDES];
-	struct pairs_options pairs;
-	char about[ABOUT_TEXT]; /* of these */
-	struct diff diff;
-	struct buf file; /* of requirements */
-	struct {
-		struct diff_requirement *at;
-		size_t n, cap;
-	} requirements;
-	struct diff_verdict *verdicts;
-	bool failed; /* one of these */
-};
-
 static int check_options(const struct diff_command *o, struct spur_error *err)
 {
 	if (o->period && (o->from || o->to))
@@ -97,7 +80,7 @@ static int check_options(const struct diff_command *o, struct spur_error *err)
 	return o->html && !o->force ? source_spare(o->html, CLI_FORCE("--html"), err) : 0;
 }
 
-static int take_files(struct work *w, int others, char **argv, struct spur_error *err)
+static int take_files(struct diff_work *w, int others, char **argv, struct spur_error *err)
 {
 	const char *input = w->o->range.input;
 
@@ -116,7 +99,7 @@ static int take_files(struct work *w, int others, char **argv, struct spur_error
 	return 0;
 }
 
-static int add_requirement(struct work *w, const char *text, struct spur_error *err)
+static int add_requirement(struct diff_work *w, const char *text, struct spur_error *err)
 {
 	struct diff_requirement *slot = vec_push(&w->requirements);
 
@@ -125,7 +108,7 @@ static int add_requirement(struct work *w, const char *text, struct spur_error *
 }
 
 /* One per line; a # begins a comment. */
-static int read_requirements(struct work *w, struct spur_error *err)
+static int read_requirements(struct diff_work *w, struct spur_error *err)
 {
 	const char *path = w->o->requirements;
 	int rc = file_read(path, &w->file, err), line = 0;
@@ -149,7 +132,7 @@ static int read_requirements(struct work *w, struct spur_error *err)
 	return rc < 0 ? error_prefix(err, "%s:%d", path, line) : 0;
 }
 
-static int take_requirements(struct work *w, struct spur_error *err)
+static int take_requirements(struct diff_work *w, struct spur_error *err)
 {
 	int rc = 0;
 
@@ -166,7 +149,7 @@ static int take_requirements(struct work *w, struct spur_error *err)
 }
 
 /* "syscall[read]": the name of a measure, without a statistic. */
-static int add_focus(struct work *w, const char *text, struct spur_error *err)
+static int add_focus(struct diff_work *w, const char *text, struct spur_error *err)
 {
 	const size_t len = strcspn(text, "["), all = strlen(text);
 	const struct diff_family *f = diff_family_find(&w->diff, text, len);
@@ -185,7 +168,7 @@ static int add_focus(struct work *w, const char *text, struct spur_error *err)
 }
 
 /* Without --focus: the pairs that are asked for, what is required, or wakeups. */
-static int choose_focus(struct work *w, struct spur_error *err)
+static int choose_focus(struct diff_work *w, struct spur_error *err)
 {
 	struct diff *d = &w->diff;
 	int rc = 0;
@@ -218,7 +201,7 @@ static bool is_wanted(void *arg, int64_t cpu, int64_t pid, const char *comm)
 	return (!r->cpus.bits || cpu_list_has(&r->cpus, cpu)) && range_task(r, pid, comm);
 }
 
-static int prepare(struct work *w, struct spur_error *err)
+static int prepare(struct diff_work *w, struct spur_error *err)
 {
 	struct diff_command *o = w->o;
 	const bool chosen = o->range.cpus.bits || o->range.pids.n || o->range.comms.n;
@@ -251,7 +234,7 @@ static int prepare(struct work *w, struct spur_error *err)
 /* ---- work ---- */
 
 /* The report's lines around each of the worst ones. */
-static int read_events(struct work *w, unsigned int side, struct spur_error *err)
+static int read_events(struct diff_work *w, unsigned int side, struct spur_error *err)
 {
 	const struct latency_command around = {.around = w->o->around};
 	int rc = 0;
@@ -261,20 +244,18 @@ static int read_events(struct work *w, unsigned int side, struct spur_error *err
 			.o = &around, .latency = &(*f)->latency[side], .trace = w->trace[side]};
 
 		vec_each (c, &(*f)->cases[side]) {
-			struct buf text;
+			scoped_buf text = buf_new(EVENTS_TEXT);
 
 			if (rc < 0)
 				return rc;
-			buf_init(&text, EVENTS_TEXT);
 			rc = latency_put_around(&shown, c->worst, &text, err);
 			c->text = rc == 0 ? strndup(text.data, text.len) : NULL;
-			buf_free(&text);
 		}
 	}
 	return rc;
 }
 
-static int read_side(struct work *w, unsigned int side, struct spur_error *err)
+static int read_side(struct diff_work *w, unsigned int side, struct spur_error *err)
 {
 	int rc;
 
@@ -294,7 +275,7 @@ static int read_side(struct work *w, unsigned int side, struct spur_error *err)
 	return rc;
 }
 
-static int judge(struct work *w, struct spur_error *err)
+static int judge(struct diff_work *w, struct spur_error *err)
 {
 	int rc = 0;
 
@@ -308,63 +289,52 @@ static int judge(struct work *w, struct spur_error *err)
 	return rc;
 }
 
-static int write_page(const struct diff_shown *s, struct spur_error *err)
+static int write_page(struct diff_work *w, struct spur_error *err)
 {
-	const struct diff_page page = {.diff = s->diff,
-				       .path = {s->path[DIFF_A], s->path[DIFF_B]},
-				       .requirements = s->requirements,
-				       .verdicts = s->verdicts,
-				       .nr_requirements = s->nr_requirements,
+	const struct diff_page page = {.diff = &w->diff,
+				       .path = {w->path[DIFF_A], w->path[DIFF_B]},
+				       .requirements = w->requirements.at,
+				       .verdicts = w->verdicts,
+				       .nr_requirements = w->requirements.n,
 				       .warning = diff_warning,
-				       .warning_arg = s,
+				       .warning_arg = w,
 				       .task = range_task,
-				       .task_arg = &s->o->range};
-	struct buf out;
-	int rc;
+				       .task_arg = &w->o->range};
+	scoped_buf out = buf_new(PAGE_BYTES);
+	int rc = diff_html(&page, &out, err);
 
-	buf_init(&out, PAGE_BYTES);
-	rc = diff_html(&page, &out, err);
 	if (rc == 0 && buf_full(&out))
-		rc = error_set(err, -ENOMEM, "%s: the page is too large", s->o->html);
+		rc = error_set(err, -ENOMEM, "%s: the page is too large", w->o->html);
 	if (rc == 0)
-		rc = strcmp(s->o->html, "-") == 0
+		rc = strcmp(w->o->html, "-") == 0
 			     ? cli_write(out.data, out.len)
-			     : newfile_write(s->o->html, out.data, out.len, err);
-	buf_free(&out);
+			     : newfile_write(w->o->html, out.data, out.len, err);
 	return rc;
 }
 
-static int show(struct work *w, struct spur_error *err)
+static int show(struct diff_work *w, struct spur_error *err)
 {
-	const struct diff_shown s = {.o = w->o,
-				     .diff = &w->diff,
-				     .path = {w->path[DIFF_A], w->path[DIFF_B]},
-				     .requirements = w->requirements.at,
-				     .verdicts = w->verdicts,
-				     .nr_requirements = w->requirements.n};
-	struct buf out;
+	scoped_buf out = buf_new(ONEFILE_TEXT);
 	int rc = 0;
 
 	if (w->o->html)
-		rc = write_page(&s, err);
+		rc = write_page(w, err);
 	if (rc < 0 || (w->o->html && strcmp(w->o->html, "-") == 0))
 		return rc;
-	buf_init(&out, ONEFILE_TEXT);
 	if (w->o->json)
-		diff_put_json(&s, &out);
+		diff_put_json(w, &out);
 	else if (w->o->csv)
-		diff_put_csv(&s, &out);
+		diff_put_csv(w, &out);
 	else
-		diff_put_text(&s, &out);
+		diff_put_text(w, &out);
 	rc = w->o->use_colour && !w->o->json && !w->o->csv ? cli_write_coloured(out.data, out.len)
 							   : cli_write(out.data, out.len);
 	if (rc == 0 && buf_full(&out))
 		cli_error("the text is cut: it would take too much memory");
-	buf_free(&out);
 	return rc;
 }
 
-static int work(struct work *w, int others, char **argv)
+static int work(struct diff_work *w, int others, char **argv)
 {
 	struct spur_error err = {0};
 	int rc, status;
@@ -400,7 +370,7 @@ static int work(struct work *w, int others, char **argv)
 
 static int run(void *options, int others, char **argv)
 {
-	struct work w = {.o = options};
+	struct diff_work w = {.o = options};
 	int status;
 
 	buf_init(&w.file, REQUIREMENTS_TEXT);
@@ -421,11 +391,9 @@ const struct command command_diff = {
 	.summary = "compare two recordings, and check requirements",
 	.usage = "[OPTION...] A B\n"
 		 "       spur diff [OPTION...] --require REQUIREMENT [A] B",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct diff_command),
+	COMMAND_OPTS(opts, struct diff_command),
 	.defaults =
 		&(const struct diff_command){.rows = 20, .worst = USUAL_WORST, .colour = "auto"},
 	.run = run,
-	.shared = range_opts,
-	.nr_shared = RANGE_OPTS,
+	COMMAND_SHARED(range_opts),
 };

@@ -22,23 +22,27 @@ struct diff_command {
 	bool use_colour;
 };
 
-/* What is shown. */
-struct diff_shown {
-	const struct diff_command *o;
-	struct diff *diff;
+/* What is compared, and the result. */
+struct diff_work {
+	struct diff_command *o;
 	const char *path[DIFF_SIDES]; /* NULL: there is none */
-	const struct diff_requirement *requirements;
-	const struct diff_verdict *verdicts;
-	size_t nr_requirements;
+	struct spur_trace *trace[DIFF_SIDES];
+	struct pairs_options pairs;
+	char about[1024]; /* of these */
+	struct diff diff;
+	struct buf file; /* of requirements */
+	vec_of(struct diff_requirement) requirements;
+	struct diff_verdict *verdicts; /* of each of these */
+	bool failed;		       /* one of them */
 };
 
-void diff_put_text(const struct diff_shown *s, struct buf *to);
-void diff_put_json(const struct diff_shown *s, struct buf *to);
-void diff_put_csv(const struct diff_shown *s, struct buf *to);
+void diff_put_text(const struct diff_work *s, struct buf *to);
+void diff_put_json(const struct diff_work *s, struct buf *to);
+void diff_put_csv(const struct diff_work *s, struct buf *to);
 
 /*
  * The warning of that number, of what makes the comparison unsafe; false: there are fewer. `shown`
- * is a struct diff_shown, so that this is a callback, too.
+ * is a struct diff_work, so that this is a callback, too.
  */
 bool diff_warning(const void *shown, unsigned int number, char *text, size_t cap);
 

@@ -17,13 +17,15 @@
 #define NAME_BYTES 4096
 #define CELL	   64
 
-static bool is_ticks(const struct diff_shown *s)
+static const char *const side_names[DIFF_SIDES] = {"A", "B"};
+
+static bool is_ticks(const struct diff_work *s)
 {
-	return s->diff->side[DIFF_A].ticks || s->diff->side[DIFF_B].ticks;
+	return s->diff.side[DIFF_A].ticks || s->diff.side[DIFF_B].ticks;
 }
 
 /* Text of the trace between colours; it may contain escape sequences itself. */
-static void put_words(const struct diff_shown *s, const char *text, struct buf *to)
+static void put_words(const struct diff_work *s, const char *text, struct buf *to)
 {
 	const size_t start = to->len;
 
@@ -32,29 +34,27 @@ static void put_words(const struct diff_shown *s, const char *text, struct buf *
 		buf_clean(to, start);
 }
 
-static void head(const struct diff_shown *s, const char *text, struct buf *to)
+static void head(const struct diff_work *s, const char *text, struct buf *to)
 {
 	buf_puts(to, s->o->use_colour ? "\n\033[1m" : "\n");
 	put_words(s, text, to);
 	buf_puts(to, s->o->use_colour ? "\033[0m\n" : "\n");
 }
 
-static void put_grid(const struct diff_shown *s, const struct grid *g, struct buf *to)
+static void put_grid(const struct diff_work *s, const struct grid *g, struct buf *to)
 {
 	grid_put(g, GRID_TEXT, s->o->use_colour, to);
 }
 
 static void name_cell(struct grid *g, const struct diff_family *f, const char *key)
 {
-	struct buf name;
+	scoped_buf name = buf_new(NAME_BYTES);
 
-	buf_init(&name, NAME_BYTES);
 	diff_put_name(f, key, &name);
 	grid_text(g, buf_str(&name));
-	buf_free(&name);
 }
 
-static void value_cell(struct grid *g, const struct diff_shown *s, enum diff_unit unit, bool there,
+static void value_cell(struct grid *g, const struct diff_work *s, enum diff_unit unit, bool there,
 		       double value)
 {
 	char text[CELL];
@@ -62,24 +62,21 @@ static void value_cell(struct grid *g, const struct diff_shown *s, enum diff_uni
 	grid_text(g, there ? diff_shown(text, sizeof(text), unit, is_ticks(s), value) : "-");
 }
 
-/* ---- what is compared ---- */
-
-static void put_files(const struct diff_shown *s, struct buf *to)
+static void put_files(const struct diff_work *s, struct buf *to)
 {
 	static const struct grid_column columns[] = {
 		{"", "side", false},	    {"FILE", "file", false},	{"TIME", "time", true},
 		{"CPUS", "cpus", true},	    {"EVENTS", "events", true}, {"LOST", "lost", true},
 		{"KERNEL", "kernel", false}};
-	struct grid g;
+	scoped_grid g = grid_of(columns, ARRAY_SIZE(columns));
 
-	grid_init(&g, columns, ARRAY_SIZE(columns));
 	for (unsigned int i = 0; i < DIFF_SIDES; i++) {
-		const struct diff_side *side = &s->diff->side[i];
+		const struct diff_side *side = &s->diff.side[i];
 		char text[CELL];
 
 		if (!side->trace)
 			continue;
-		grid_text(&g, i == DIFF_A ? "A" : "B");
+		grid_text(&g, side_names[i]);
 		grid_text(&g, s->path[i]);
 		grid_text(&g, side->ticks ? "-" : amount_time(side->last - side->first).text);
 		grid_number(&g, side->cpus);
@@ -90,84 +87,57 @@ static void put_files(const struct diff_shown *s, struct buf *to)
 		grid_text(&g, side->trace->dat->uname ? side->trace->dat->uname : "-");
 	}
 	put_grid(s, &g, to);
-	grid_free(&g);
 }
 
 /* ---- warnings ---- */
 
-static bool warn_lost(const struct diff_shown *s, unsigned int side, char *text, size_t cap)
+enum warning { WARN_LOST, WARN_FULL, WARN_CLOCK, WARN_FORGOTTEN, WARN_FOLLOWED, NR_WARNINGS };
+
+/* The warning of a kind about a side; false: there is none. */
+static bool warning_of(const struct diff_work *s, enum warning kind, unsigned int number,
+		       char *text, size_t cap)
 {
-	const struct diff_side *d = &s->diff->side[side];
-
-	if (!d->gaps)
-		return false;
-	snprintf(text, cap,
-		 "events were lost in %s (%llu place%s): rates are too low, and what is longest "
-		 "may be "
-		 "missing",
-		 side == DIFF_A ? "A" : "B", (unsigned long long)d->gaps, d->gaps == 1 ? "" : "s");
-	return true;
-}
-
-static bool warn_full(const struct diff_shown *s, unsigned int side, char *text, size_t cap)
-{
-	if (!s->diff->side[side].full)
-		return false;
-	snprintf(text, cap,
-		 "%s has more tasks, functions or events than can be kept: some are left out",
-		 side == DIFF_A ? "A" : "B");
-	return true;
-}
-
-static bool warn_clock(const struct diff_shown *s, unsigned int side, char *text, size_t cap)
-{
-	const struct diff_side *d = s->diff->side;
-
-	if (side != DIFF_A || !d[DIFF_A].trace || d[DIFF_A].ticks == d[DIFF_B].ticks)
-		return false;
-	snprintf(text, cap,
-		 "the clock of one counts nanoseconds, that of the other does not: times "
-		 "cannot be compared");
-	return true;
-}
-
-static bool warn_forgotten(const struct diff_shown *s, unsigned int side, char *text, size_t cap)
-{
-	const struct pairs *p = s->diff->side[side].pairs;
-
-	if (!p || !pairs_forgotten(p))
-		return false;
-	snprintf(text, cap, "%s: %llu pairs of events were forgotten, too many waited at a time",
-		 side == DIFF_A ? "A" : "B", (unsigned long long)pairs_forgotten(p));
-	return true;
-}
-
-static bool warn_followed(const struct diff_shown *s, unsigned int side, char *text, size_t cap)
-{
-	const struct spur_trace *t = s->diff->side[side].trace;
+	const struct diff_side *all = s->diff.side, *side = &all[number];
+	const char *name = side_names[number];
+	const uint64_t forgotten = side->pairs ? pairs_forgotten(side->pairs) : 0;
 	char words[DAT_FOLLOWED_WORDS];
 
-	if (!t || !dat_followed_words(t->dat, words))
-		return false;
-	snprintf(text, cap, "%s: %s", side == DIFF_A ? "A" : "B", words);
-	return true;
+	*text = '\0';
+	if (kind == WARN_LOST && side->gaps)
+		snprintf(text, cap,
+			 "events were lost in %s (%llu place%s): rates are too low, and what is "
+			 "longest may be missing",
+			 name, (unsigned long long)side->gaps, side->gaps == 1 ? "" : "s");
+	if (kind == WARN_FULL && side->full)
+		snprintf(text, cap,
+			 "%s has more tasks, functions or events than can be kept: some are left "
+			 "out",
+			 name);
+	if (kind == WARN_CLOCK && number == DIFF_A && side->trace &&
+	    side->ticks != all[DIFF_B].ticks)
+		snprintf(text, cap,
+			 "the clock of one counts nanoseconds, that of the other does not: times "
+			 "cannot be compared");
+	if (kind == WARN_FORGOTTEN && forgotten)
+		snprintf(text, cap,
+			 "%s: %llu pairs of events were forgotten, too many waited at a time", name,
+			 (unsigned long long)forgotten);
+	if (kind == WARN_FOLLOWED && side->trace && dat_followed_words(side->trace->dat, words))
+		snprintf(text, cap, "%s: %s", name, words);
+	return *text;
 }
 
 bool diff_warning(const void *shown, unsigned int number, char *text, size_t cap)
 {
-	const struct diff_shown *s = shown;
-	static bool (*const kinds[])(const struct diff_shown *s, unsigned int side, char *text,
-				     size_t cap) = {warn_lost, warn_full, warn_clock,
-						    warn_forgotten, warn_followed};
-
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+	const struct diff_work *s = shown;
+	for (int kind = 0; kind < NR_WARNINGS; kind++)
 		for (unsigned int side = 0; side < DIFF_SIDES; side++)
-			if (kinds[i](s, side, text, cap) && number-- == 0)
+			if (warning_of(s, (enum warning)kind, side, text, cap) && number-- == 0)
 				return true;
 	return false;
 }
 
-static void put_warnings(const struct diff_shown *s, struct buf *to)
+static void put_warnings(const struct diff_work *s, struct buf *to)
 {
 	char text[300];
 
@@ -178,9 +148,7 @@ static void put_warnings(const struct diff_shown *s, struct buf *to)
 	}
 }
 
-/* ---- verdicts ---- */
-
-static void put_verdicts(const struct diff_shown *s, struct buf *to)
+static void put_verdicts(const struct diff_work *s, struct buf *to)
 {
 	static const struct grid_column columns[] = {{"REQUIREMENT", "requirement", false},
 						     {"A", "a", true},
@@ -188,19 +156,18 @@ static void put_verdicts(const struct diff_shown *s, struct buf *to)
 						     {"VERDICT", "verdict", false},
 						     {"", "note", false}};
 	size_t failed = 0;
-	struct grid g;
+	scoped_grid g = grid_of(columns, ARRAY_SIZE(columns));
 
-	if (!s->nr_requirements)
+	if (!s->requirements.n)
 		return;
 	buf_putc(to, '\n');
-	grid_init(&g, columns, ARRAY_SIZE(columns));
-	for (size_t i = 0; i < s->nr_requirements; i++) {
+	for (size_t i = 0; i < s->requirements.n; i++) {
 		const struct diff_verdict *v = &s->verdicts[i];
 		char text[CELL];
 
-		grid_text(&g, s->requirements[i].text);
+		grid_text(&g, s->requirements.at[i].text);
 		for (unsigned int k = 0; k < DIFF_SIDES; k++)
-			grid_text(&g, v->known[k] ? diff_verdict_shown(text, sizeof(text), s->diff,
+			grid_text(&g, v->known[k] ? diff_verdict_shown(text, sizeof(text), &s->diff,
 								       v, v->value[k])
 						  : "-");
 		grid_text(&g, v->holds ? "PASS" : "FAIL");
@@ -208,13 +175,12 @@ static void put_verdicts(const struct diff_shown *s, struct buf *to)
 		failed += !v->holds;
 	}
 	put_grid(s, &g, to);
-	grid_free(&g);
 	if (failed)
-		buf_printf(to, "%zu of %zu requirements not met\n", failed, s->nr_requirements);
+		buf_printf(to, "%zu of %zu requirements not met\n", failed, s->requirements.n);
 	else
 		buf_printf(to, "%s\n",
-			   s->nr_requirements == 1 ? "the requirement is met"
-						   : "all requirements are met");
+			   s->requirements.n == 1 ? "the requirement is met"
+						  : "all requirements are met");
 }
 
 /* ---- what changed ---- */
@@ -233,7 +199,7 @@ static void put_range(struct grid *g, const struct diff_stat *st)
 	grid_text(g, text);
 }
 
-static void put_measure(const struct diff_shown *s, const struct diff_measure *m, struct grid *g)
+static void put_measure(const struct diff_work *s, const struct diff_measure *m, struct grid *g)
 {
 	const struct diff_stat *st = &m->stats[m->telling];
 	char text[CELL];
@@ -259,7 +225,7 @@ static size_t count_outcome(const struct diff *d, enum diff_outcome outcome)
 	return n;
 }
 
-static void put_changes(const struct diff_shown *s, struct buf *to)
+static void put_changes(const struct diff_work *s, struct buf *to)
 {
 	static const struct grid_column columns[] = {{"MEASURE", "measure", false},
 						     {"", "stat", false},
@@ -269,17 +235,16 @@ static void put_changes(const struct diff_shown *s, struct buf *to)
 						     {"95 %", "range", true},
 						     {"KS", "ks", true},
 						     {"CHANCE", "p", true}};
-	const struct diff *d = s->diff;
+	const struct diff *d = &s->diff;
 	const size_t changed = count_outcome(d, DIFF_CHANGED);
 	size_t rows = 0, most = s->o->rows && !s->o->all ? (size_t)s->o->rows : d->measures.n;
-	struct grid g;
+	scoped_grid g = grid_of(columns, ARRAY_SIZE(columns));
 
 	if (!changed && !s->o->all) {
 		buf_printf(to, "\nno clear change in %zu measures\n", d->tested);
 		return;
 	}
 	head(s, "What changed most", to);
-	grid_init(&g, columns, ARRAY_SIZE(columns));
 	for (size_t i = 0; i < d->measures.n && rows < most; i++) {
 		const struct diff_measure *m = &d->measures.at[i];
 
@@ -289,7 +254,6 @@ static void put_changes(const struct diff_shown *s, struct buf *to)
 		rows++;
 	}
 	put_grid(s, &g, to);
-	grid_free(&g);
 	if (rows < changed)
 		buf_printf(to, "… and %zu more (-n)\n", changed - rows);
 	if (!s->o->all)
@@ -297,19 +261,16 @@ static void put_changes(const struct diff_shown *s, struct buf *to)
 			   d->tested - changed + count_outcome(d, DIFF_FEW));
 }
 
-/* ---- only in one ---- */
-
-static void put_only(const struct diff_shown *s, unsigned int side, struct buf *to)
+static void put_only(const struct diff_work *s, unsigned int side, struct buf *to)
 {
 	static const struct grid_column columns[] = {{"MEASURE", "measure", false},
 						     {"COUNT", "count", true},
 						     {"P50", "p50", true},
 						     {"MAX", "max", true}};
-	const struct diff *d = s->diff;
+	const struct diff *d = &s->diff;
 	size_t n = 0, most = s->o->rows && !s->o->all ? (size_t)s->o->rows : d->measures.n;
-	struct grid g;
+	scoped_grid g = grid_of(columns, ARRAY_SIZE(columns));
 
-	grid_init(&g, columns, ARRAY_SIZE(columns));
 	vec_each (m, &d->measures) {
 		const bool is_dist = m->dist[side] != NULL;
 
@@ -331,17 +292,16 @@ static void put_only(const struct diff_shown *s, unsigned int side, struct buf *
 	}
 	if (n > most)
 		buf_printf(to, "… and %zu more (-n)\n", n - most);
-	grid_free(&g);
 }
 
 /* ---- a closer look ---- */
 
-static void put_side_stats(const struct diff_shown *s, unsigned int side, struct dist *d,
+static void put_side_stats(const struct diff_work *s, unsigned int side, struct dist *d,
 			   struct grid *g)
 {
 	static const double qs[] = {0.5, 0.9, 0.99, 0.999};
 
-	grid_text(g, side == DIFF_A ? "A" : "B");
+	grid_text(g, side_names[side]);
 	grid_number(g, (int64_t)d->n);
 	value_cell(g, s, DIFF_TIME, d->n, (double)d->min);
 	value_cell(g, s, DIFF_TIME, d->n, d->mean);
@@ -350,8 +310,7 @@ static void put_side_stats(const struct diff_shown *s, unsigned int side, struct
 	value_cell(g, s, DIFF_TIME, d->n, (double)d->max);
 }
 
-static void put_differences(const struct diff_shown *s, const struct diff_measure *m,
-			    struct grid *g)
+static void put_differences(const struct diff_work *s, const struct diff_measure *m, struct grid *g)
 {
 	char low[CELL], high[CELL], text[2 * CELL + 8];
 
@@ -376,23 +335,21 @@ static void put_differences(const struct diff_shown *s, const struct diff_measur
 	}
 }
 
-static void put_stats(const struct diff_shown *s, struct diff_focus *f, struct buf *to)
+static void put_stats(const struct diff_work *s, struct diff_focus *f, struct buf *to)
 {
 	static const struct grid_column columns[] = {
 		{"", "side", false},  {"COUNT", "count", true}, {"MIN", "min", true},
 		{"AVG", "avg", true}, {"P50", "p50", true},	{"P90", "p90", true},
 		{"P99", "p99", true}, {"P99.9", "p99.9", true}, {"MAX", "max", true}};
-	const struct diff_measure *m = diff_measure_find(s->diff, f->family, f->key);
-	struct grid g;
+	const struct diff_measure *m = diff_measure_find(&s->diff, f->family, f->key);
+	scoped_grid g = grid_of(columns, ARRAY_SIZE(columns));
 
-	grid_init(&g, columns, ARRAY_SIZE(columns));
 	for (unsigned int i = 0; i < DIFF_SIDES; i++)
 		if (f->ready[i])
 			put_side_stats(s, i, &f->latency[i].all.dist, &g);
 	if (m && m->outcome < DIFF_FEW)
 		put_differences(s, m, &g);
 	put_grid(s, &g, to);
-	grid_free(&g);
 	if (m && m->outcome < DIFF_FEW) {
 		char p[CELL], at[CELL];
 
@@ -405,18 +362,15 @@ static void put_stats(const struct diff_shown *s, struct diff_focus *f, struct b
 	for (unsigned int i = 0; i < DIFF_SIDES; i++)
 		if (f->ready[i] && f->latency[i].open_rows + f->latency[i].unknown_rows)
 			buf_printf(to, "%s: %llu more were not seen from beginning to end\n",
-				   i == DIFF_A ? "A" : "B",
+				   side_names[i],
 				   (unsigned long long)(f->latency[i].open_rows +
 							f->latency[i].unknown_rows));
 }
 
-static const char *layer_name(enum diff_layer layer)
+static void put_ran(const struct diff_work *s, const struct diff_case *c, struct buf *to)
 {
-	return layer == DIFF_IRQ ? "irq " : layer == DIFF_SOFTIRQ ? "softirq " : "";
-}
-
-static void put_ran(const struct diff_shown *s, const struct diff_case *c, struct buf *to)
-{
+	static const char *const layers[] = {
+		[DIFF_SLICE] = "", [DIFF_IRQ] = "irq ", [DIFF_SOFTIRQ] = "softirq "};
 	const size_t most = 6;
 	char time[CELL];
 
@@ -426,7 +380,7 @@ static void put_ran(const struct diff_shown *s, const struct diff_case *c, struc
 	for (size_t i = 0; i < c->ran.n && i < most; i++) {
 		const struct diff_ran *r = &c->ran.at[i];
 
-		buf_printf(to, "%s %s", i ? "," : "", layer_name(r->layer));
+		buf_printf(to, "%s %s", i ? "," : "", layers[r->layer]);
 		put_words(s, r->name, to);
 		if (r->layer == DIFF_SLICE && r->pid > 0)
 			buf_printf(to, "-%lld", (long long)r->pid);
@@ -438,19 +392,17 @@ static void put_ran(const struct diff_shown *s, const struct diff_case *c, struc
 	buf_putc(to, '\n');
 }
 
-static void put_why(const struct diff_shown *s, const struct diff_case *c, struct buf *to)
+static void put_why(const struct diff_work *s, const struct diff_case *c, struct buf *to)
 {
-	struct buf words;
+	scoped_buf words = buf_new(WHY_WORDS);
 
 	if (!c->why)
 		return;
-	buf_init(&words, WHY_WORDS);
 	why_text(c->why, 5, &words);
 	put_words(s, buf_str(&words), to);
-	buf_free(&words);
 }
 
-static void put_case(const struct diff_shown *s, const struct diff_case *c, struct buf *to)
+static void put_case(const struct diff_work *s, const struct diff_case *c, struct buf *to)
 {
 	char text[CELL];
 
@@ -478,14 +430,12 @@ static void put_case(const struct diff_shown *s, const struct diff_case *c, stru
 	}
 }
 
-static void put_focus(const struct diff_shown *s, struct diff_focus *f, struct buf *to)
+static void put_focus(const struct diff_work *s, struct diff_focus *f, struct buf *to)
 {
-	struct buf name;
+	scoped_buf name = buf_new(NAME_BYTES);
 
-	buf_init(&name, NAME_BYTES);
 	diff_put_name(f->family, f->key, &name);
 	head(s, buf_str(&name), to);
-	buf_free(&name);
 	if (!f->ready[DIFF_A] && !f->ready[DIFF_B]) {
 		buf_printf(to, "the events for it are not there: 'spur record %s' records them\n",
 			   f->family->kind->record ? f->family->kind->record : "-e EVENT");
@@ -495,13 +445,13 @@ static void put_focus(const struct diff_shown *s, struct diff_focus *f, struct b
 	for (unsigned int i = 0; i < DIFF_SIDES; i++) {
 		if (!f->cases[i].n)
 			continue;
-		buf_printf(to, "worst of %s:\n", i == DIFF_A ? "A" : "B");
+		buf_printf(to, "worst of %s:\n", side_names[i]);
 		vec_each (c, &f->cases[i])
 			put_case(s, c, to);
 	}
 }
 
-void diff_put_text(const struct diff_shown *s, struct buf *to)
+void diff_put_text(const struct diff_work *s, struct buf *to)
 {
 	put_files(s, to);
 	put_warnings(s, to);
@@ -511,7 +461,7 @@ void diff_put_text(const struct diff_shown *s, struct buf *to)
 		put_only(s, DIFF_A, to);
 		put_only(s, DIFF_B, to);
 	}
-	vec_each (f, &s->diff->focus)
+	vec_each (f, &s->diff.focus)
 		if (diff_focus_shown(*f))
 			put_focus(s, *f, to);
 }
@@ -532,18 +482,16 @@ static void put_json_double(struct json_writer *w, double v)
 
 static void put_json_name(struct json_writer *w, const struct diff_family *family, const char *key)
 {
-	struct buf name;
+	scoped_buf name = buf_new(NAME_BYTES);
 
-	buf_init(&name, NAME_BYTES);
 	diff_put_name(family, key, &name);
 	json_put_bytes(json_key(w, "measure"), name.data, name.len);
-	buf_free(&name);
 }
 
-static void put_json_files(const struct diff_shown *s, struct json_writer *w)
+static void put_json_files(const struct diff_work *s, struct json_writer *w)
 {
 	for (unsigned int i = 0; i < DIFF_SIDES; i++) {
-		const struct diff_side *d = &s->diff->side[i];
+		const struct diff_side *d = &s->diff.side[i];
 
 		if (i)
 			json_newline(w);
@@ -565,7 +513,7 @@ static void put_json_files(const struct diff_shown *s, struct json_writer *w)
 	}
 }
 
-static void put_json_warnings(const struct diff_shown *s, struct json_writer *w)
+static void put_json_warnings(const struct diff_work *s, struct json_writer *w)
 {
 	char text[300];
 
@@ -576,16 +524,16 @@ static void put_json_warnings(const struct diff_shown *s, struct json_writer *w)
 	json_end_array(w);
 }
 
-static void put_json_verdicts(const struct diff_shown *s, struct json_writer *w)
+static void put_json_verdicts(const struct diff_work *s, struct json_writer *w)
 {
 	json_newline(w);
 	json_array(json_key(w, "requirements"));
-	for (size_t i = 0; i < s->nr_requirements; i++) {
+	for (size_t i = 0; i < s->requirements.n; i++) {
 		const struct diff_verdict *v = &s->verdicts[i];
 
 		json_newline(w);
 		json_object(w);
-		json_put_text(json_key(w, "requirement"), s->requirements[i].text);
+		json_put_text(json_key(w, "requirement"), s->requirements.at[i].text);
 		for (unsigned int k = 0; k < DIFF_SIDES; k++)
 			put_json_double(json_key(w, sides[k]), v->known[k] ? v->value[k] : NAN);
 		put_json_double(json_key(w, "limit"), v->limit);
@@ -660,9 +608,7 @@ static void put_json_ran(struct json_writer *w, const struct diff_case *c)
 	static const char *const layers[] = {"task", "irq", "softirq"};
 
 	json_array(json_key(w, "meanwhile"));
-	for (size_t i = 0; i < c->ran.n; i++) {
-		const struct diff_ran *r = &c->ran.at[i];
-
+	vec_each (r, &c->ran) {
 		json_object(w);
 		json_put_text(json_key(w, "kind"), layers[r->layer]);
 		json_put_text(json_key(w, "name"), r->name);
@@ -693,11 +639,11 @@ static void put_json_case(struct json_writer *w, const struct diff_case *c, unsi
 	json_end_object(w);
 }
 
-static void put_json_worst(const struct diff_shown *s, struct json_writer *w)
+static void put_json_worst(const struct diff_work *s, struct json_writer *w)
 {
 	json_newline(w);
 	json_array(json_key(w, "worst"));
-	vec_each (f, &s->diff->focus) {
+	vec_each (f, &s->diff.focus) {
 		json_newline(w);
 		json_object(w);
 		put_json_name(w, (*f)->family, (*f)->key);
@@ -714,7 +660,7 @@ static void put_json_worst(const struct diff_shown *s, struct json_writer *w)
 	json_end_array(w);
 }
 
-void diff_put_json(const struct diff_shown *s, struct buf *to)
+void diff_put_json(const struct diff_work *s, struct buf *to)
 {
 	struct json_writer w = {to, .spaced = true};
 
@@ -724,7 +670,7 @@ void diff_put_json(const struct diff_shown *s, struct buf *to)
 	put_json_verdicts(s, &w);
 	json_newline(&w);
 	json_array(json_key(&w, "measures"));
-	vec_each (m, &s->diff->measures) {
+	vec_each (m, &s->diff.measures) {
 		json_newline(&w);
 		put_json_measure(&w, m);
 	}
@@ -747,12 +693,10 @@ static void put_csv_measure(struct buf *to, const struct diff_measure *m)
 {
 	const bool tested = m->outcome < DIFF_FEW, is_dist = m->nr_stats == DIFF_STATS;
 	const struct diff_stat *st = &m->stats[m->telling];
-	struct buf name;
+	scoped_buf name = buf_new(NAME_BYTES);
 
-	buf_init(&name, NAME_BYTES);
 	diff_put_name(m->family, m->key, &name);
 	buf_csv_cell(to, name.data, name.len);
-	buf_free(&name);
 	buf_printf(to, ",%s,%s", unit_names[m->family->unit], outcomes[m->outcome]);
 	for (unsigned int i = 0; i < DIFF_SIDES; i++) {
 		buf_printf(to, ",%llu", (unsigned long long)m->count[i]);
@@ -769,7 +713,7 @@ static void put_csv_measure(struct buf *to, const struct diff_measure *m)
 	buf_putc(to, '\n');
 }
 
-void diff_put_csv(const struct diff_shown *s, struct buf *to)
+void diff_put_csv(const struct diff_work *s, struct buf *to)
 {
 	buf_puts(to, "measure,unit,outcome");
 	for (unsigned int i = 0; i < DIFF_SIDES; i++)
@@ -779,6 +723,6 @@ void diff_put_csv(const struct diff_shown *s, struct buf *to)
 				   : k == 1 ? "value"
 					    : diff_quantiles[k - 2].name);
 	buf_puts(to, ",stat,low,high,ks,p,score\n");
-	vec_each (m, &s->diff->measures)
+	vec_each (m, &s->diff.measures)
 		put_csv_measure(to, m);
 }

@@ -250,22 +250,17 @@ static void show_clock(struct dump *p, const struct dat_option *o, const struct 
 	dump_text(p, ITEM(OPTIONS) | ITEM(CLOCK), &o->data);
 }
 
-static uint64_t number_of(const struct dump *p, const struct dat_option *o)
+static void show_number(struct dump *p, const struct dat_option *o, const struct option_kind *kind)
 {
-	return load_uint(o->data.data, (unsigned int)(o->data.size > 8 ? 0 : o->data.size),
-			 p->dat->big_endian);
-}
+	const uint64_t n =
+		load_uint(o->data.data, (unsigned int)(o->data.size > 8 ? 0 : o->data.size),
+			  p->dat->big_endian);
 
-static void show_count(struct dump *p, const struct dat_option *o, const struct option_kind *kind)
-{
 	show_option_head(p, ITEM(OPTIONS), o, kind->name);
-	dump_say(p, ITEM(OPTIONS), "%d\n", (int)number_of(p, o));
-}
-
-static void show_id(struct dump *p, const struct dat_option *o, const struct option_kind *kind)
-{
-	show_option_head(p, ITEM(OPTIONS), o, kind->name);
-	dump_say(p, ITEM(OPTIONS), "0x%llX\n", (unsigned long long)number_of(p, o));
+	if (o->id == DAT_OPT_TRACEID)
+		dump_say(p, ITEM(OPTIONS), "0x%llX\n", (unsigned long long)n);
+	else
+		dump_say(p, ITEM(OPTIONS), "%d\n", (int)n);
 }
 
 /* An option that says where a section lies. */
@@ -442,10 +437,10 @@ static const struct option_kind kinds[] = {
 	[DAT_OPT_UNAME] = {"UNAME", show_text},
 	[DAT_OPT_HOOK] = {"HOOK", show_text},
 	[DAT_OPT_OFFSET] = {"OFFSET", show_text},
-	[DAT_OPT_CPUCOUNT] = {"CPUCOUNT", show_count},
+	[DAT_OPT_CPUCOUNT] = {"CPUCOUNT", show_number},
 	[DAT_OPT_VERSION] = {"VERSION", show_text},
 	[DAT_OPT_PROCMAPS] = {"PROCMAPS", show_text},
-	[DAT_OPT_TRACEID] = {"TRACEID", show_id},
+	[DAT_OPT_TRACEID] = {"TRACEID", show_number},
 	[DAT_OPT_TIME_SHIFT] = {"TimeShift", show_time_shift},
 	[DAT_OPT_GUEST] = {"GUEST", show_guest},
 	[DAT_OPT_TSC2NSEC] = {"TSC2NSEC", show_tsc},
@@ -735,8 +730,6 @@ static int show(const struct dump_options *o, const struct dat *d)
 	return p.error;
 }
 
-/* ---- the command ---- */
-
 #define AT(field)  offsetof(struct dump_options, field)
 #define FLAG(item) AT(items[DUMP_##item])
 
@@ -791,8 +784,7 @@ const struct command command_dump = {
 	.name = "dump",
 	.summary = "print the metadata of a trace",
 	.usage = "[options] [FILE]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct dump_options),
+	COMMAND_OPTS(opts, struct dump_options),
 	.defaults = &(const struct dump_options){.compat = "3.4"},
 	.run = run,
 };

@@ -20,14 +20,8 @@ struct export_options {
 	struct report_options report; /* files, filters, CPUs, range of time: as in spur report */
 	const char *to, *output;
 	bool list, force;
-	struct {
-		struct report_filter *at;
-		size_t n, cap;
-	} filters;
-	struct {
-		struct export_setting *at;
-		size_t n, cap;
-	} settings;
+	vec_of(struct report_filter) filters;
+	vec_of(struct export_setting) settings;
 	char *made_name; /* of the output, when none was given */
 	struct progress progress;
 };
@@ -40,12 +34,9 @@ static int take_input(void *options, const struct opt *opt, const char *arg)
 static int take_filter(void *options, const struct opt *opt, const char *arg)
 {
 	struct export_options *o = options;
-	struct report_filter *f = vec_push(&o->filters);
+	const struct report_filter f = {arg, o->report.negate};
 
-	if (!f)
-		return -ENOMEM;
-	*f = (struct report_filter){arg, o->report.negate};
-	return 0;
+	return vec_add(&o->filters, &f) ? 0 : -ENOMEM;
 }
 
 /* Cuts the argument in two; nothing else uses it. */
@@ -53,16 +44,11 @@ static int take_setting(void *options, const struct opt *opt, const char *arg)
 {
 	struct export_options *o = options;
 	char *equals = strchr(arg, '=');
-	struct export_setting *s;
 
 	if (!equals || equals == arg)
 		return opt_error(opt, "NAME=VALUE, not '%s'", arg);
-	s = vec_push(&o->settings);
-	if (!s)
-		return -ENOMEM;
 	*equals = '\0';
-	*s = (struct export_setting){arg, equals + 1};
-	return 0;
+	return vec_add(&o->settings, (&(struct export_setting){arg, equals + 1})) ? 0 : -ENOMEM;
 }
 
 #define AT(field)     offsetof(struct export_options, field)
@@ -77,8 +63,8 @@ static const struct opt opts[] = {
 	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
 	{'i', NULL, OPT_CALL, "FILE", "a file to export (trace.dat); may be repeated",
 	 .call = take_input, .values = "FILE"},
-	{'O', "set", OPT_CALL, "NAME=VALUE", "a setting of the format; see --list",
-	 .call = take_setting},
+	{'O', "set", OPT_VEC, "NAME=VALUE", "a setting of the format; see --list", AT(settings),
+	 take_setting},
 	{0, "list", OPT_FLAG, NULL, "list the formats and their settings", AT(list)},
 	{'q', "quiet", OPT_FLAG, NULL, "no progress and no remarks", REPORT(quiet)},
 	{0, "threads", OPT_NUMBER, "N", "number of threads (one per CPU)", REPORT(threads)},
@@ -91,8 +77,8 @@ static const struct opt opts[] = {
 	{0, "pid", OPT_LIST, "LIST", "only events of or about these tasks", REPORT(pids)},
 	{0, "comm", OPT_LIST, "LIST", "only events of or about tasks of these names",
 	 REPORT(comms)},
-	{'F', NULL, OPT_CALL, "FILTER", "only events that pass the filter, as in spur report",
-	 .call = take_filter},
+	{'F', NULL, OPT_VEC, "FILTER", "only events that pass the filter, as in spur report",
+	 AT(filters), take_filter},
 	{'v', NULL, OPT_FLAG, NULL, "the filters after it say what to leave out", REPORT(negate)},
 	{'I', NULL, OPT_FLAG, NULL, "leave out events in hard interrupts", REPORT(no_irqs)},
 	{'S', NULL, OPT_FLAG, NULL, "leave out events in soft interrupts", REPORT(no_softirqs)},
@@ -119,13 +105,9 @@ static void note(void *arg, const char *text)
 static int share_filters(struct export_options *o)
 {
 	vec_each (in, &o->report.inputs) {
-		vec_each (f, &o->filters) {
-			struct report_filter *to = vec_push(&in->filters);
-
-			if (!to)
+		vec_each (f, &o->filters)
+			if (!vec_add(&in->filters, f))
 				return -ENOMEM;
-			*to = *f;
-		}
 	}
 	return 0;
 }
@@ -165,15 +147,8 @@ static int prepare(struct export_options *o, struct export_job *job, struct sele
 
 	if (r->threads < 0 || r->threads > MAX_THREADS)
 		return error_set(err, -EINVAL, "--threads: between 1 and %d", MAX_THREADS);
-	if (parse_time_option("--since", r->since, &job->walk.since, err) < 0 ||
-	    parse_time_option("--until", r->until, &job->walk.until, err) < 0)
+	if (report_walk(r, &job->walk, err) < 0)
 		return -EINVAL;
-	/* 0 would mean no limit; no event is at time 1. */
-	if (r->until && !job->walk.until)
-		job->walk.until = 1;
-	job->walk.cpus = r->cpus.bits;
-	job->walk.nr_cpus = r->cpus.nr;
-	job->walk.stop = &cli_stop;
 	job->walk.threads = cli_scan_threads(r->threads);
 	if (!r->quiet && isatty(STDERR_FILENO)) {
 		job->walk.progress = progress_show;
@@ -274,8 +249,6 @@ static void release(void *options)
 	struct export_options *o = options;
 
 	report_free(&o->report);
-	vec_free(&o->filters);
-	vec_free(&o->settings);
 	free(o->made_name);
 }
 
@@ -283,8 +256,7 @@ const struct command command_export = {
 	.name = "export",
 	.summary = "write traces in the formats of other tools",
 	.usage = "--to FORMAT [-o OUT] [OPTION...] [FILE...]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct export_options),
+	COMMAND_OPTS(opts, struct export_options),
 	.defaults = &(const struct export_options){.report.emit.compat = COMPAT_34},
 	.run = run,
 	.release = release,

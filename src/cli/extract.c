@@ -34,20 +34,13 @@ static const struct opt extract_opts[] = {
 	{0, "verbose", OPT_IGNORED, "[LEVEL]", "does nothing; accepted because trace-cmd has it"},
 };
 
-static void print_result(const struct session_result *res)
-{
-	if (!res->file[0])
-		return;
-	fprintf(stderr, "%s: about %s events, %s\n", res->file,
-		amount_count((double)res->last.events).text, amount_bytes(res->last.bytes).text);
-}
-
-static int extract(const struct tracefs *fs, struct extract_command *o)
+static int extract(struct extract_command *o)
 {
 	struct session_result res = {0};
 	struct spur_error err = {0};
 	struct targets targets;
-	int status = live_targets(fs, &o->picks, &targets), rc = 0;
+	struct tracefs fs;
+	int status = live_targets(&fs, &o->picks, &targets), rc = 0;
 
 	if (status != SPUR_OK)
 		return status;
@@ -58,10 +51,12 @@ static int extract(const struct tracefs *fs, struct extract_command *o)
 			rc = -ENOMEM;
 	}
 	if (rc == 0)
-		rc = extract_run(fs, &o->extract, &res, &err);
+		rc = extract_run(&fs, &o->extract, &res, &err);
 	live_targets_free(&targets);
-	if (!o->quiet)
-		print_result(&res);
+	if (!o->quiet && res.file[0])
+		fprintf(stderr, "%s: about %s events, %s\n", res.file,
+			amount_count((double)res.last.events).text,
+			amount_bytes(res.last.bytes).text);
 	return rc < 0 ? cli_result(rc, "extracting", &err) : SPUR_OK;
 }
 
@@ -80,28 +75,21 @@ static int check(struct extract_command *o)
 
 static int run_extract(void *options, int others, char **argv)
 {
-	struct tracefs fs;
-	int status = check(options);
+	const int status = check(options);
 
-	if (status == SPUR_OK)
-		status = live_open(&fs);
-	return status == SPUR_OK ? extract(&fs, options) : status;
+	return status == SPUR_OK ? extract(options) : status;
 }
 
 static void release(void *options)
 {
-	struct extract_command *o = options;
-
-	vec_free(&o->picks);
-	vec_free(&o->extract.instances);
+	vec_free(&((struct extract_command *)options)->extract.instances);
 }
 
 const struct command command_extract = {
 	.name = "extract",
 	.summary = "write the kernel's buffers into a file",
 	.usage = "[OPTION...]",
-	COMMAND_OPTS(extract_opts),
-	.size = sizeof(struct extract_command),
+	COMMAND_OPTS(extract_opts, struct extract_command),
 	.defaults = &(const struct extract_command){.version = 7},
 	.run = run_extract,
 	.release = release,

@@ -59,97 +59,65 @@ static long long micros(int64_t ns)
 	return ns / 1000;
 }
 
-#define CELL(name) static void name(struct buf *out, const struct cg_function *f)
-
-CELL(put_name)
-{
-	buf_printf(out, "%-30s", f->name);
-}
-
-CELL(put_count)
-{
-	buf_printf(out, "%5" PRIu64, f->calls);
-}
-
-CELL(put_time)
-{
-	buf_printf(out, "%8lld", micros(f->total));
-}
-
-static int64_t average(const struct cg_function *f)
-{
-	return f->calls ? f->total / 1000 / (int64_t)f->calls : 0;
-}
-
-CELL(put_average)
-{
-	buf_printf(out, "%8" PRId64, average(f));
-}
-
-CELL(put_range)
-{
-	char text[48];
-
-	snprintf(text, sizeof(text), "(%lld-%lld)", micros(f->min), micros(f->max));
-	buf_printf(out, "%18s", text);
-}
-
-CELL(put_sub)
-{
-	buf_printf(out, "%8lld", micros(f->total - f->self));
-}
-
-CELL(put_local)
-{
-	buf_printf(out, "%8lld", micros(f->self));
-}
-
-CELL(put_longest)
-{
-	const struct cg_arc *a = callgraph_longest(f);
-
-	buf_printf(out, "%30s", a ? a->to->name : "");
-}
-
-CELL(put_longest_count)
-{
-	const struct cg_arc *a = callgraph_longest(f);
-
-	buf_printf(out, "%6" PRIu64, a ? a->calls : 0);
-}
-
-CELL(put_longest_time)
-{
-	const struct cg_arc *a = callgraph_longest(f);
-
-	buf_printf(out, "%8lld", micros(a ? a->total : 0));
-}
-
-CELL(put_callees)
-{
-	for (const struct cg_arc *a = f->callees; a; a = a->next_callee)
-		buf_printf(out, "%s%s", a->to->name, a->next_callee ? "," : "");
-}
-
 static const struct fdd_column {
 	char letter;
 	const char *title;
 	int width;
-	void (*put)(struct buf *out, const struct cg_function *f);
 	const char *about;
 } columns[] = {
-	{'f', "Function", 30, put_name, "the name of the function"},
-	{'c', "Count", 5, put_count, "how often it was called"},
-	{'t', "Time", 8, put_time, "the time spent in it, microseconds"},
-	{'a', "Average", 8, put_average, "the same for each call"},
-	{'l', "Local", 8, put_local, "the time less that of the functions it called"},
-	{'r', "Range", 18, put_range, "the shortest and the longest call"},
-	{'s', "Sub-time", 8, put_sub, "the time of the functions it called"},
-	{'m', "Max-sub", 30, put_longest, "the function it called that took longest"},
-	{'n', "Ms cnt", 6, put_longest_count, "how often it called that"},
-	{'x', "Ms time", 8, put_longest_time, "how long that took"},
-	{'u', "Sub list", 20, put_callees, "all functions it called"},
+	{'f', "Function", 30, "the name of the function"},
+	{'c', "Count", 5, "how often it was called"},
+	{'t', "Time", 8, "the time spent in it, microseconds"},
+	{'a', "Average", 8, "the same for each call"},
+	{'l', "Local", 8, "the time less that of the functions it called"},
+	{'r', "Range", 18, "the shortest and the longest call"},
+	{'s', "Sub-time", 8, "the time of the functions it called"},
+	{'m', "Max-sub", 30, "the function it called that took longest"},
+	{'n', "Ms cnt", 6, "how often it called that"},
+	{'x', "Ms time", 8, "how long that took"},
+	{'u', "Sub list", 20, "all functions it called"},
 };
+
+/* What a column of numbers has; times are in nanoseconds, except averages. */
+static int64_t number_of(const struct cg_function *f, char letter)
+{
+	const struct cg_arc *longest = letter == 'n' || letter == 'x' ? callgraph_longest(f) : NULL;
+
+	switch (letter) {
+	case 'c': return (int64_t)f->calls;
+	case 'a': return f->calls ? f->total / 1000 / (int64_t)f->calls : 0;
+	case 'l': return f->self;
+	case 's': return f->total - f->self;
+	case 'n': return longest ? (int64_t)longest->calls : 0;
+	case 'x': return longest ? longest->total : 0;
+	default: return f->total;
+	}
+}
+
+static void put_cell(struct buf *out, const struct cg_function *f, const struct fdd_column *c)
+{
+	const bool time = strchr("tlsx", c->letter);
+	const struct cg_arc *longest;
+	char text[48];
+
+	switch (c->letter) {
+	case 'f': buf_printf(out, "%-*s", c->width, f->name); break;
+	case 'r':
+		snprintf(text, sizeof(text), "(%lld-%lld)", micros(f->min), micros(f->max));
+		buf_printf(out, "%*s", c->width, text);
+		break;
+	case 'm':
+		longest = callgraph_longest(f);
+		buf_printf(out, "%*s", c->width, longest ? longest->to->name : "");
+		break;
+	case 'u':
+		for (const struct cg_arc *a = f->callees; a; a = a->next_callee)
+			buf_printf(out, "%s%s", a->to->name, a->next_callee ? "," : "");
+		break;
+	default:
+		buf_printf(out, "%*" PRId64, c->width, number_of(f, c->letter) / (time ? 1000 : 1));
+	}
+}
 
 static const struct fdd_column *column_of(char letter)
 {
@@ -159,24 +127,7 @@ static const struct fdd_column *column_of(char letter)
 	return NULL;
 }
 
-static void list_columns(void)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		printf("  %c = %-8s  %s\n", columns[i].letter, columns[i].title, columns[i].about);
-}
-
 /* ---- the table ---- */
-
-static int64_t sort_key(const struct cg_function *f, char letter)
-{
-	switch (letter) {
-	case 'c': return (int64_t)f->calls;
-	case 'a': return average(f);
-	case 's': return f->total - f->self;
-	case 'l': return f->self;
-	default: return f->total;
-	}
-}
 
 /* Largest first; fdd sorts names so, too. */
 static int by_column(const void *a, const void *b, void *arg)
@@ -184,7 +135,7 @@ static int by_column(const void *a, const void *b, void *arg)
 	const struct cg_function *x = *(struct cg_function *const *)a;
 	const struct cg_function *y = *(struct cg_function *const *)b;
 	const char letter = *(const char *)arg;
-	const int64_t left = sort_key(x, letter), right = sort_key(y, letter);
+	const int64_t left = number_of(x, letter), right = number_of(y, letter);
 
 	if (letter == 'f')
 		return strcmp(y->name, x->name);
@@ -220,7 +171,7 @@ static void put_table(const struct fdd_options *o, struct callgraph *g, struct b
 			continue;
 		left--;
 		for (const char *c = o->columns; *c; c++) {
-			column_of(*c)->put(out, f);
+			put_cell(out, f, column_of(*c));
 			buf_putc(out, c[1] ? ' ' : '\n');
 		}
 	}
@@ -259,10 +210,7 @@ struct reading {
 	const struct fdd_options *o;
 	struct callgraph graph;
 	struct intern names;
-	struct {
-		struct listed *at;
-		size_t n, cap;
-	} list; /* of one CPU */
+	vec_of(struct listed) list; /* of one CPU */
 	uint64_t calls, orphans;
 	bool full;
 };
@@ -289,12 +237,9 @@ static void put_list(struct reading *rd, uint32_t cpu, struct buf *out)
 static void add_listed(struct reading *rd, const struct call_row *c)
 {
 	const char *name = intern_text(&rd->names, c->func, strlen(c->func));
-	struct listed *l = name ? vec_push(&rd->list) : NULL;
+	const struct listed l = {c->ts, c->dur, c->depth > 0 ? c->depth : 0, name};
 
-	if (l)
-		*l = (struct listed){c->ts, c->dur, c->depth > 0 ? c->depth : 0, name};
-	else
-		rd->full = true;
+	rd->full |= !name || !vec_add(&rd->list, &l);
 }
 
 /* ---- reading ---- */
@@ -374,12 +319,11 @@ static int show(const struct fdd_options *o, struct spur_trace *t)
 {
 	struct reading rd = {.o = o};
 	struct spur_error err = {0};
-	struct buf out;
+	scoped_buf out = buf_new(ONEFILE_TEXT);
 	int rc;
 
 	callgraph_init(&rd.graph);
 	intern_init(&rd.names, NAMES_LIMIT);
-	buf_init(&out, ONEFILE_TEXT);
 	if (o->list) {
 		rc = list_calls(&rd, t, &out, &err);
 	} else {
@@ -402,7 +346,6 @@ static int show(const struct fdd_options *o, struct spur_trace *t)
 	callgraph_free(&rd.graph);
 	intern_free(&rd.names);
 	vec_free(&rd.list);
-	buf_free(&out);
 	rc = cli_result(rc, "writing the table", &err);
 	return rc ? rc : rd.calls ? SPUR_OK : SPUR_INCOMPLETE;
 }
@@ -453,19 +396,6 @@ static bool check(struct fdd_options *o)
 	return read_filter(o) && read_longer(o);
 }
 
-static int run(void *options, int others, char **argv);
-
-static const struct command command_fdd = {
-	.name = "fdd",
-	.summary = "functions by time, of the function_duration tracer's text or of another trace",
-	.usage = "[OPTION...] FILE",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct fdd_options),
-	.defaults = &(const struct fdd_options){.sort = "t"},
-	.run = run,
-	.page = "functions",
-};
-
 static int run(void *options, int others, char **argv)
 {
 	struct fdd_options *o = options;
@@ -474,19 +404,24 @@ static int run(void *options, int others, char **argv)
 
 	if (o->version)
 		printf("Function Duration Dump - version 0.7.2 (spur %s)\n", SPUR_VERSION);
-	else if (o->fields)
-		list_columns();
+	for (size_t i = 0; !o->version && o->fields && i < ARRAY_SIZE(columns); i++)
+		printf("  %c = %-8s  %s\n", columns[i].letter, columns[i].title, columns[i].about);
 	if (o->version || o->fields)
 		return SPUR_OK;
 	if (!check(o))
 		return SPUR_USAGE;
 	if (!others)
 		return cli_wrong("no file is named; 'fdd -h' says more");
-	t = onefile_open(&command_fdd, NULL, others, argv, &status);
+	t = onefile_open(&fdd_command, NULL, others, argv, &status);
 	return t ? onefile_close(t, show(o, t)) : status;
 }
 
-int cli_as_fdd(int argc, char **argv)
-{
-	return command_run(&command_fdd, argc, argv);
-}
+const struct command fdd_command = {
+	.name = "fdd",
+	.summary = "functions by time, of the function_duration tracer's text or of another trace",
+	.usage = "[OPTION...] FILE",
+	COMMAND_OPTS(opts, struct fdd_options),
+	.defaults = &(const struct fdd_options){.sort = "t"},
+	.run = run,
+	.page = "functions",
+};

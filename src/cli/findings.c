@@ -52,15 +52,13 @@ static void put_value(const struct spur_trace *t, const struct finding_row *r, s
 static void put_time(const struct spur_trace *t, int64_t ts, struct buf *to)
 {
 	const struct emit_options plain = {0};
-	struct buf time;
+	scoped_buf time = buf_new(64);
 
 	if (ts == FINDING_NONE || !t->nr_buffers)
 		return;
-	buf_init(&time, 64);
 	emit_time(&plain, &t->buffers[0], (uint64_t)ts, &time);
 	buf_str(&time);
 	buf_puts(to, time.data + strspn(time.data, " "));
-	buf_free(&time);
 }
 
 static void put_task(const struct finding_row *r, struct buf *to)
@@ -96,9 +94,8 @@ static void put_cell(const struct spur_trace *t, const struct finding_row *r, en
 
 static void measure(const struct spur_trace *t, const struct finding *f, size_t *widths)
 {
-	struct buf cell;
+	scoped_buf cell = buf_new(OUTPUT_LIMIT);
 
-	buf_init(&cell, OUTPUT_LIMIT);
 	for (enum cell c = 0; c < WORDS; c++) {
 		widths[c] = 0;
 		for (size_t i = 0; i < f->rows.n; i++) {
@@ -108,15 +105,13 @@ static void measure(const struct spur_trace *t, const struct finding *f, size_t 
 				widths[c] = cell.len;
 		}
 	}
-	buf_free(&cell);
 }
 
 static void put_row(const struct spur_trace *t, const struct finding_row *r, const size_t *widths,
 		    struct buf *out)
 {
-	struct buf cell;
+	scoped_buf cell = buf_new(OUTPUT_LIMIT);
 
-	buf_init(&cell, OUTPUT_LIMIT);
 	for (enum cell c = 0; c < NR_CELLS; c++) {
 		const size_t width = c < WORDS ? widths[c] : 0;
 
@@ -132,7 +127,6 @@ static void put_row(const struct spur_trace *t, const struct finding_row *r, con
 			buf_fill(out, ' ', width - cell.len);
 	}
 	buf_putc(out, '\n');
-	buf_free(&cell);
 }
 
 static void put_finding(const struct spur_trace *t, const struct finding *f, bool colour,
@@ -152,19 +146,14 @@ static void put_finding(const struct spur_trace *t, const struct finding *f, boo
 	buf_putc(out, '\n');
 }
 
-static bool found_nothing(const struct finding *f)
-{
-	return !f->rows.n && !f->needs && !f->err.code;
-}
-
 static void put_nothing(const struct findings *all, struct buf *out)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < all->n; i++) {
-		if (!found_nothing(&all->at[i]))
+	vec_each (f, all) {
+		if (f->rows.n || f->needs || f->err.code)
 			continue;
-		buf_printf(out, "%s%s", any ? ", " : "nothing found: ", all->at[i].name);
+		buf_printf(out, "%s%s", any ? ", " : "nothing found: ", f->name);
 		any = true;
 	}
 	if (any)
@@ -275,16 +264,14 @@ static void put_json(const struct spur_trace *t, const struct findings *all, str
 static int write_all(const struct spur_trace *t, const struct findings *all, bool json, bool colour,
 		     struct spur_error *err)
 {
-	struct buf out;
+	scoped_buf out = buf_new(OUTPUT_LIMIT);
 	int rc;
 
-	buf_init(&out, OUTPUT_LIMIT);
 	if (json)
 		put_json(t, all, &out);
 	else
 		put_text(t, all, colour, &out);
 	rc = out.full ? -ENOMEM : cli_write_coloured(out.data, out.len);
-	buf_free(&out);
 	return cli_result(rc, "writing the findings", err);
 }
 
@@ -293,9 +280,7 @@ static int print_failures(const struct findings *all)
 {
 	int status = SPUR_OK;
 
-	for (size_t i = 0; i < all->n; i++) {
-		const struct finding *f = &all->at[i];
-
+	vec_each (f, all) {
 		if (!f->err.code)
 			continue;
 		cli_error("finding %s: %s", f->name, f->err.text);

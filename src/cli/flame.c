@@ -258,17 +258,13 @@ static int add_event(struct flame_options *o, const char *name, struct spur_erro
 {
 	struct pattern *p = vec_push(&o->events);
 	const char **slot = p ? vec_push(&o->event_names) : NULL;
-	struct buf full;
-	int rc;
+	scoped_buf full = buf_new(PATTERN_MAX);
 
 	if (!slot)
 		return error_set(err, -ENOMEM, "out of memory");
 	*slot = name;
-	buf_init(&full, PATTERN_MAX);
 	buf_printf(&full, "%s%s", strchr(name, ':') ? "" : "*:", name);
-	rc = pattern_glob(p, buf_str(&full), full.len, err);
-	buf_free(&full);
-	return rc;
+	return pattern_glob(p, buf_str(&full), full.len, err);
 }
 
 static int take_event(void *options, const struct opt *opt, const char *arg)
@@ -326,16 +322,6 @@ static const char *const palettes[] = {
 	[FLAME_COLOURBLIND] = "colorblind",
 };
 
-static bool find_palette(const char *name, enum flame_colours *colours)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(palettes); i++) {
-		*colours = (enum flame_colours)i;
-		if (strcmp(palettes[i], name) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* A field of an event asks for the stacks of that one. */
 static int set_weight(struct flame_options *o, struct spur_error *err)
 {
@@ -366,6 +352,7 @@ static int set_weight(struct flame_options *o, struct spur_error *err)
 static int set_look(struct flame_options *o, struct spur_error *err)
 {
 	char *end = "";
+	size_t palette = 0;
 
 	o->look.min_width = -1;
 	if (o->min_width)
@@ -376,10 +363,14 @@ static int set_look(struct flame_options *o, struct spur_error *err)
 				 o->min_width);
 	if (o->width < MIN_WIDTH || o->width > MAX_WIDTH)
 		return error_set(err, -EINVAL, "--width: between %d and %d", MIN_WIDTH, MAX_WIDTH);
-	if (o->colours && !find_palette(o->colours, &o->look.colours))
+	while (o->colours && palette < ARRAY_SIZE(palettes) &&
+	       strcmp(palettes[palette], o->colours) != 0)
+		palette++;
+	if (palette == ARRAY_SIZE(palettes))
 		return error_set(err, -EINVAL,
 				 "--colors: hot, kernel-user, by-module or colorblind, not '%s'",
 				 o->colours);
+	o->look.colours = (enum flame_colours)palette;
 	o->look.width = (uint32_t)o->width;
 	o->look.title = o->title;
 	o->look.icicle = o->icicle;
@@ -443,8 +434,6 @@ static int prepare(struct flame_options *o, struct spur_error *err)
 	o->wanted.by_cpu = o->by_cpu;
 	return 0;
 }
-
-/* ---- output ---- */
 
 /* On a terminal, the picture goes to a file, and a message says its name. */
 static int deliver(const struct flame_options *o, const struct buf *b, struct spur_error *err)
@@ -524,7 +513,7 @@ static int nothing(const struct flame_options *o, const struct flame_input *in,
 static int show_flame(struct flame_options *o, struct flame *f, struct spur_error *err)
 {
 	struct flame reversed, *shown = f;
-	struct buf out;
+	scoped_buf out = buf_new(PICTURE_BYTES);
 	int rc = 0;
 
 	if (o->reverse) {
@@ -534,14 +523,12 @@ static int show_flame(struct flame_options *o, struct flame *f, struct spur_erro
 		flame_reverse(f, &reversed);
 		shown = &reversed;
 	}
-	buf_init(&out, PICTURE_BYTES);
 	flame_finish(shown);
 	if (o->folded)
 		flame_folded_put(shown, o->other != NULL, &out);
 	else
 		flame_svg(shown, &o->look, &out);
 	rc = deliver(o, &out, err);
-	buf_free(&out);
 	if (o->reverse)
 		flame_free(&reversed);
 	return rc;
@@ -584,12 +571,11 @@ static int flame_chart(struct flame_options *o, const struct flame_input *in,
 		       struct spur_error *err)
 {
 	struct flame_chart *c = flame_chart_new(err);
-	struct buf out;
+	scoped_buf out = buf_new(PICTURE_BYTES);
 	int rc;
 
 	if (!c)
 		return err->code;
-	buf_init(&out, PICTURE_BYTES);
 	o->look.subtitle = file_name_of(in->path);
 	rc = flame_chart_read(c, in->trace, &o->wanted, err);
 	if (rc == 0 && !flame_chart_calls(c))
@@ -598,7 +584,6 @@ static int flame_chart(struct flame_options *o, const struct flame_input *in,
 		flame_chart_svg(c, &o->look, &out);
 		rc = deliver(o, &out, err);
 	}
-	buf_free(&out);
 	flame_chart_free(c);
 	return rc;
 }
@@ -606,12 +591,11 @@ static int flame_chart(struct flame_options *o, const struct flame_input *in,
 static int heat_map(struct flame_options *o, const struct flame_input *in, struct spur_error *err)
 {
 	struct flame_heat *h = flame_heat_new(o->column_ns, err);
-	struct buf out;
+	scoped_buf out = buf_new(PICTURE_BYTES);
 	int rc;
 
 	if (!h)
 		return err->code;
-	buf_init(&out, PICTURE_BYTES);
 	o->look.subtitle = file_name_of(in->path);
 	rc = flame_heat_read(h, in->trace, &o->wanted, err);
 	if (rc == -EINVAL)
@@ -622,7 +606,6 @@ static int heat_map(struct flame_options *o, const struct flame_input *in, struc
 		flame_heat_svg(h, &o->look, &out);
 		rc = deliver(o, &out, err);
 	}
-	buf_free(&out);
 	flame_heat_free(h);
 	return rc;
 }
@@ -645,8 +628,6 @@ static int make(struct flame_options *o, struct flame_input *in, struct flame_in
 		return heat_map(o, in, err);
 	return flame_graph(o, in, other, err);
 }
-
-/* ---- the command ---- */
 
 static int work(struct flame_options *o, const char *path)
 {
@@ -698,11 +679,9 @@ const struct command command_flame = {
 	.name = "flame",
 	.summary = "draw flame graphs of stacks and calls",
 	.usage = "[options] [FILE]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct flame_options),
+	COMMAND_OPTS(opts, struct flame_options),
 	.defaults = &(const struct flame_options){.width = USUAL_WIDTH},
 	.run = run,
 	.release = release,
-	.shared = range_opts,
-	.nr_shared = RANGE_OPTS,
+	COMMAND_SHARED(range_opts),
 };

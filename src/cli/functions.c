@@ -32,9 +32,6 @@ struct letter {
 	char letter;
 	bool timed; /* makes no sense without durations */
 	struct grid_column column;
-	void (*put)(const struct functions_command *o, const struct callgraph *cg,
-		    const struct cg_function *f, struct grid *g);
-	size_t time; /* without put(): offset of the time that is shown */
 };
 
 static uint64_t timed_calls(const struct cg_function *f)
@@ -59,78 +56,48 @@ static void put_time(const struct functions_command *o, const struct cg_function
 	grid_shown(g, text, ns);
 }
 
-#define CELL(name)                                                                                 \
-	static void name(const struct functions_command *o, const struct callgraph *cg,            \
-			 const struct cg_function *f, struct grid *g)
-
-CELL(put_name)
+static void put_cell(const struct functions_command *o, char letter, const struct callgraph *cg,
+		     const struct cg_function *f, struct grid *g)
 {
-	grid_text(g, f->name);
-}
+	const struct cg_arc *longest = letter == 'm' || letter == 'n' ? callgraph_longest(f) : NULL;
+	const int64_t timed = (int64_t)timed_calls(f);
 
-CELL(put_calls)
-{
-	grid_number(g, (int64_t)f->calls);
-}
-
-CELL(put_average)
-{
-	put_time(o, f, g, timed_calls(f) ? f->total / (int64_t)timed_calls(f) : 0);
-}
-
-CELL(put_callees)
-{
-	put_time(o, f, g, f->total - f->self);
-}
-
-CELL(put_off)
-{
-	if (cg->has_off)
+	switch (letter) {
+	case 'f': grid_text(g, f->name); return;
+	case 'c': grid_number(g, (int64_t)f->calls); return;
+	case 't': put_time(o, f, g, f->total); return;
+	case 'a': put_time(o, f, g, timed ? f->total / timed : 0); return;
+	case 'r': put_time(o, f, g, f->min); return;
+	case 'R': put_time(o, f, g, f->max); return;
+	case 'l': put_time(o, f, g, f->self); return;
+	case 's': put_time(o, f, g, f->total - f->self); return;
+	case 'p':
+		grid_decimal(g, cg->total ? 100.0 * (double)f->self / (double)cg->total : 0, 1);
+		return;
+	}
+	if (letter == 'o' && cg->has_off)
 		put_time(o, f, g, f->off_cpu);
+	else if (letter == 'm' && longest)
+		grid_text(g, longest->to->name);
+	else if (letter == 'n' && longest)
+		grid_number(g, (int64_t)longest->calls);
 	else
 		grid_empty(g);
 }
-
-CELL(put_longest)
-{
-	const struct cg_arc *a = callgraph_longest(f);
-
-	if (a)
-		grid_text(g, a->to->name);
-	else
-		grid_empty(g);
-}
-
-CELL(put_longest_count)
-{
-	const struct cg_arc *a = callgraph_longest(f);
-
-	if (a)
-		grid_number(g, (int64_t)a->calls);
-	else
-		grid_empty(g);
-}
-
-CELL(put_percent)
-{
-	grid_decimal(g, cg->total ? 100.0 * (double)f->self / (double)cg->total : 0, 1);
-}
-
-#define TIME(field) offsetof(struct cg_function, field)
 
 static const struct letter letters[] = {
-	{'f', false, {"Function", "function", false}, put_name},
-	{'c', false, {"Count", "count", true}, put_calls},
-	{'t', true, {"Time", "time", true}, NULL, TIME(total)},
-	{'a', true, {"Average", "average", true}, put_average},
-	{'r', true, {"Min", "min", true}, NULL, TIME(min)},
-	{'R', true, {"Max", "max", true}, NULL, TIME(max)},
-	{'l', true, {"Local", "local", true}, NULL, TIME(self)},
-	{'s', true, {"Sub", "sub", true}, put_callees},
-	{'o', true, {"Off-CPU", "off_cpu", true}, put_off},
-	{'p', true, {"%", "percent", true}, put_percent},
-	{'m', false, {"Max-sub", "max_sub", false}, put_longest},
-	{'n', false, {"Sub-count", "max_sub_count", true}, put_longest_count},
+	{'f', false, {"Function", "function", false}},
+	{'c', false, {"Count", "count", true}},
+	{'t', true, {"Time", "time", true}},
+	{'a', true, {"Average", "average", true}},
+	{'r', true, {"Min", "min", true}},
+	{'R', true, {"Max", "max", true}},
+	{'l', true, {"Local", "local", true}},
+	{'s', true, {"Sub", "sub", true}},
+	{'o', true, {"Off-CPU", "off_cpu", true}},
+	{'p', true, {"%", "percent", true}},
+	{'m', false, {"Max-sub", "max_sub", false}},
+	{'n', false, {"Sub-count", "max_sub_count", true}},
 };
 
 /* NULL: there is none. F and f are the same, as in fdd; for others case counts. */
@@ -209,15 +176,6 @@ static size_t choose_columns(const struct functions_command *o, bool timed,
 	return n;
 }
 
-static void put_cell(const struct functions_command *o, const struct letter *l,
-		     const struct callgraph *cg, const struct cg_function *f, struct grid *g)
-{
-	if (l->put)
-		l->put(o, cg, f, g);
-	else
-		put_time(o, f, g, *(const int64_t *)(const void *)((const char *)f + l->time));
-}
-
 static void put_rows(const struct functions_command *o, struct group *group,
 		     const struct letter *const *shown, size_t n, struct grid *g)
 {
@@ -231,7 +189,7 @@ static void put_rows(const struct functions_command *o, struct group *group,
 		left--;
 		for (size_t k = 0; k < n; k++) {
 			if (shown[k])
-				put_cell(o, shown[k], cg, cg->functions.at[i], g);
+				put_cell(o, shown[k]->letter, cg, cg->functions.at[i], g);
 			else
 				grid_text(g, group->title ? group->title : "-");
 		}
@@ -249,16 +207,12 @@ static bool put_table(const struct functions_command *o, struct group *const *gr
 	struct grid_column columns[MAX_COLUMNS];
 	const struct letter *shown[MAX_COLUMNS];
 	const size_t n = choose_columns(o, !nr || groups[0]->graph.timed, columns, shown);
-	struct grid g;
-	bool ok;
+	scoped_grid g = grid_of(columns, n);
 
-	grid_init(&g, columns, n);
 	for (size_t i = 0; i < nr; i++)
 		put_rows(o, groups[i], shown, n, &g);
 	grid_put(&g, format, o->use_colour, out);
-	ok = !g.failed;
-	grid_free(&g);
-	return ok;
+	return !g.failed;
 }
 
 /* For people a table for each group; programs get one. */
@@ -390,13 +344,12 @@ static int show(struct functions_command *o, struct spur_trace *t)
 	int rc = read_trace(o, t, &rd, &err), status = SPUR_OK;
 	const bool stopped = rc == -EINTR;
 	bool full = false;
-	struct buf out;
+	scoped_buf out = buf_new(ONEFILE_TEXT);
 
 	progress_end(&o->range.progress);
 	/* What has been read is shown. */
 	if (stopped)
 		err = (struct spur_error){0};
-	buf_init(&out, ONEFILE_TEXT);
 	if (rd.groups.n)
 		qsort(rd.groups.at, rd.groups.n, sizeof(*rd.groups.at), by_key);
 	for (size_t i = 0; i < rd.groups.n; i++)
@@ -412,13 +365,10 @@ static int show(struct functions_command *o, struct spur_trace *t)
 		status = say_what_is_missing(o, t, &rd.groups);
 	if (full || rd.failed)
 		cli_error("more functions than fit into memory: those that came last are left out");
-	buf_free(&out);
 	free_reading(&rd);
 	rc = cli_result(rc, "writing the table", &err);
 	return rc ? rc : status;
 }
-
-/* ---- the command ---- */
 
 static bool choose_order(struct functions_command *o)
 {
@@ -475,10 +425,8 @@ const struct command command_functions = {
 	.name = "functions",
 	.summary = "list functions by time and count, with their longest callee",
 	.usage = "[options] [FILE]",
-	COMMAND_OPTS(opts),
-	.shared = range_opts,
-	.nr_shared = RANGE_OPTS,
-	.size = sizeof(struct functions_command),
+	COMMAND_OPTS(opts, struct functions_command),
+	COMMAND_SHARED(range_opts),
 	.defaults = &(const struct functions_command){.columns = DEFAULT_COLUMNS,
 						      .sort = "total",
 						      .colour = "auto"},

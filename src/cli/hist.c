@@ -43,23 +43,20 @@ static size_t nr_shown(const struct hist_shown *s, size_t n)
 static void put_values(const struct hist_shown *s, const struct hist_entry *e, const size_t *widths,
 		       struct buf *to)
 {
-	struct buf text;
+	scoped_buf text = buf_new(1u << 16);
 
-	buf_init(&text, 1u << 16);
 	for (unsigned int i = 0; i < s->h->nr; i++) {
 		buf_reset(&text);
 		fieldhist_put(s->h, i, &e->values[i], &text);
 		buf_put_left(to, text.data, text.len < widths[i] ? text.len : widths[i], widths[i]);
 		buf_puts(to, "  ");
 	}
-	buf_free(&text);
 }
 
 static void find_widths(const struct hist_shown *s, size_t n, size_t *widths)
 {
-	struct buf text;
+	scoped_buf text = buf_new(1u << 16);
 
-	buf_init(&text, 1u << 16);
 	for (unsigned int i = 0; i < s->h->nr; i++) {
 		widths[i] = s->h->fields[i].len;
 		for (size_t k = 0; k < n; k++) {
@@ -69,7 +66,6 @@ static void find_widths(const struct hist_shown *s, size_t n, size_t *widths)
 				widths[i] = text.len < MAX_WIDTH ? text.len : MAX_WIDTH;
 		}
 	}
-	buf_free(&text);
 }
 
 static void put_counts(const struct hist_shown *s, struct buf *to)
@@ -220,9 +216,8 @@ static void put_json(const struct hist_shown *s, struct buf *to)
 static void put_csv(const struct hist_shown *s, struct buf *to)
 {
 	const struct fieldhist *h = s->h;
-	struct buf text;
+	scoped_buf text = buf_new(1u << 16);
 
-	buf_init(&text, 1u << 16);
 	for (unsigned int i = 0; i < h->nr; i++)
 		buf_printf(to, "%.*s,", (int)h->fields[i].len, h->fields[i].name);
 	buf_puts(to, "count\n");
@@ -237,25 +232,20 @@ static void put_csv(const struct hist_shown *s, struct buf *to)
 		}
 		buf_printf(to, "%llu\n", (unsigned long long)e->count);
 	}
-	buf_free(&text);
 }
 
 /* Writes it to standard output, as the options say. 0 or a negative errno. */
 static int hist_print(const struct hist_shown *s)
 {
-	struct buf out;
-	int rc;
+	scoped_buf out = buf_new(ONEFILE_TEXT);
 
-	buf_init(&out, ONEFILE_TEXT);
 	if (s->o->json)
 		put_json(s, &out);
 	else if (s->o->csv)
 		put_csv(s, &out);
 	else
 		put_text(s, &out);
-	rc = cli_write(out.data, out.len);
-	buf_free(&out);
-	return rc;
+	return cli_write(out.data, out.len);
 }
 
 #define AT(field) offsetof(struct hist_command, field)
@@ -478,8 +468,7 @@ const struct command command_hist = {
 	.name = "hist",
 	.summary = "count the values of an event's fields",
 	.usage = "[OPTION...] EVENT.FIELD[,FIELD...] [FILE]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct hist_command),
+	COMMAND_OPTS(opts, struct hist_command),
 	.defaults = &(const struct hist_command){.top = 50},
 	.run = run,
 	.before = find_old_option,

@@ -41,12 +41,6 @@ static const struct opt opts[] = {
 	{'q', "quiet", OPT_FLAG, NULL, "do not say what was imported", AT(quiet)},
 };
 
-static void list_sources(void)
-{
-	for (size_t i = 0; sources[i]; i++)
-		printf("%-12s %s\n", sources[i]->name, sources[i]->about);
-}
-
 static int check_options(struct import_options *o, int others, char **argv)
 {
 	if (others > 1 || (others && o->input))
@@ -62,15 +56,6 @@ static int check_options(struct import_options *o, int others, char **argv)
 	if (!o->compression)
 		o->compression = o->version == 6 ? "none" : "any";
 	return SPUR_OK;
-}
-
-static bool make_name(struct import_options *o)
-{
-	if (!o->output && strcmp(o->input, "-") == 0)
-		o->output = "trace.dat";
-	if (!o->output)
-		o->output = o->made_name = file_other_ending(o->input, ".dat");
-	return o->output;
 }
 
 /* Sources seek in their file, and a pipe cannot. */
@@ -107,9 +92,8 @@ static int open_input(const struct import_options *o, struct spur_error *err)
 /* What is wrong with the input is always printed, notes unless -q is given. */
 static void print_result(const struct import_options *o, const struct source_result *r)
 {
-	struct buf text;
+	scoped_buf text = buf_new(1024);
 
-	buf_init(&text, 1024);
 	buf_printf(&text, "%" PRIu64 " events", r->events);
 	if (r->lost)
 		buf_printf(&text, ", %" PRIu64 " lost", r->lost);
@@ -121,7 +105,6 @@ static void print_result(const struct import_options *o, const struct source_res
 		cli_error("%s: %s", o->output, buf_str(&text));
 	if (r->damage)
 		cli_error("%s: %s", o->input, r->remark);
-	buf_free(&text);
 }
 
 static int convert(struct import_options *o, const struct import_source *s, int from, int *damage,
@@ -166,12 +149,15 @@ static int import(struct import_options *o)
 {
 	struct spur_error err = {0};
 	const struct import_source *s = o->from ? source_find(o->from, &err) : NULL;
-	const bool named = o->output || o->force;
+	const bool named = o->output || o->force, piped = strcmp(o->input, "-") == 0;
 	int from, rc, damage = 0, status;
 
 	if (o->from && !s)
 		return cli_fail(&err);
-	if (!make_name(o))
+	if (!o->output)
+		o->output =
+			piped ? "trace.dat" : (o->made_name = file_other_ending(o->input, ".dat"));
+	if (!o->output)
 		return SPUR_ENVIRONMENT;
 	status = named || file_is_same(o->input, o->output) ? SPUR_OK
 							    : cli_spare(o->output, SOURCE_FORCE);
@@ -190,10 +176,10 @@ static int run(void *options, int others, char **argv)
 	struct import_options *o = options;
 	int status;
 
-	if (o->list) {
-		list_sources();
+	for (size_t i = 0; o->list && sources[i]; i++)
+		printf("%-12s %s\n", sources[i]->name, sources[i]->about);
+	if (o->list)
 		return SPUR_OK;
-	}
 	status = check_options(o, others, argv);
 	return status == SPUR_OK ? import(o) : status;
 }
@@ -207,8 +193,7 @@ const struct command command_import = {
 	.name = "import",
 	.summary = "turn another tool's recording into a trace.dat",
 	.usage = "[options] FILE",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct import_options),
+	COMMAND_OPTS(opts, struct import_options),
 	.defaults = &(const struct import_options){.version = 7},
 	.run = run,
 	.release = release,

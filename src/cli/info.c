@@ -64,13 +64,11 @@ static const struct opt opts[] = {
 /* Strings of the file, without control characters and newlines. */
 static void put_safe(const char *s)
 {
-	struct buf shown;
+	scoped_buf shown = buf_new(strlen(s) + 1);
 
-	buf_init(&shown, strlen(s) + 1);
 	buf_put_safe(&shown, s, strlen(s));
 	for (size_t i = 0; i < shown.len; i++)
 		putchar(strchr("\n\t", shown.data[i]) ? '?' : shown.data[i]);
-	buf_free(&shown);
 }
 
 static void key(const struct info_options *o, const char *name)
@@ -559,10 +557,9 @@ static void json_filters(struct json_writer *w, const struct dat_filters *f)
 static void show_json(const struct spur_trace *t, const struct summary *s)
 {
 	const struct dat *d = t->dat;
-	struct buf b;
+	scoped_buf b = buf_new(256u << 20);
 	struct json_writer w = {&b};
 
-	buf_init(&b, 256u << 20);
 	json_object(&w);
 	json_put_text(json_key(&w, "file"), d->path);
 	json_put_u64(json_key(&w, "version"), d->version);
@@ -584,10 +581,7 @@ static void show_json(const struct spur_trace *t, const struct summary *s)
 	json_end_object(&w);
 	buf_putc(&b, '\n');
 	fwrite(b.data, 1, b.len, stdout);
-	buf_free(&b);
 }
-
-/* ---- the command ---- */
 
 static int followed_first(const void *a, const void *b, void *dat)
 {
@@ -674,8 +668,7 @@ const struct command command_info = {
 	.name = "info",
 	.summary = "describe a trace on one screen",
 	.usage = "[options] [FILE]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct info_options),
+	COMMAND_OPTS(opts, struct info_options),
 	.defaults = &(const struct info_options){.colour = "auto"},
 	.run = run,
 };

@@ -25,15 +25,12 @@ struct shark_options {
 
 #define AT(field) offsetof(struct shark_options, field)
 
-static int take_plugin(void *options, const struct opt *opt, const char *arg)
+static int take_unused(void *options, const struct opt *opt, const char *arg)
 {
-	cli_error("-%c %s: plugins of KernelShark are not used", opt->letter, arg);
-	return 0;
-}
-
-static int take_plots(void *options, const struct opt *opt, const char *arg)
-{
-	cli_error("--%s %s: the page shows all; rows are chosen there", opt->name, arg);
+	if (opt->letter)
+		cli_error("-%c %s: plugins of KernelShark are not used", opt->letter, arg);
+	else
+		cli_error("--%s %s: the page shows all; rows are chosen there", opt->name, arg);
 	return 0;
 }
 
@@ -43,11 +40,11 @@ static const struct opt opts[] = {
 	 .values = "FILE"},
 	{'s', NULL, OPT_FILE, "SESSION", "open the files of a session", AT(session)},
 	{'l', NULL, OPT_FLAG, NULL, "open the files of the last session", AT(last)},
-	{'p', NULL, OPT_CALL, "PLUGIN", "accepted; plugins are not used", .call = take_plugin},
-	{'u', NULL, OPT_CALL, "PLUGIN", "accepted; plugins are not used", .call = take_plugin},
-	{0, "cpu", OPT_CALL, "LIST", "accepted; rows are chosen in the page", .call = take_plots},
-	{0, "pid", OPT_CALL, "LIST", "accepted; rows are chosen in the page", .call = take_plots},
-	{0, "task", OPT_CALL, "LIST", "accepted; rows are chosen in the page", .call = take_plots},
+	{'p', NULL, OPT_CALL, "PLUGIN", "accepted; plugins are not used", .call = take_unused},
+	{'u', NULL, OPT_CALL, "PLUGIN", "accepted; plugins are not used", .call = take_unused},
+	{0, "cpu", OPT_CALL, "LIST", "accepted; rows are chosen in the page", .call = take_unused},
+	{0, "pid", OPT_CALL, "LIST", "accepted; rows are chosen in the page", .call = take_unused},
+	{0, "task", OPT_CALL, "LIST", "accepted; rows are chosen in the page", .call = take_unused},
 	{'v', NULL, OPT_FLAG, NULL, "show the version", AT(version)},
 };
 
@@ -62,15 +59,13 @@ static int add_file(struct shark_options *o, const char *path)
 static int add_data(struct shark_options *o, const struct json_value *of, const char *name)
 {
 	struct json_value data, file;
-	struct buf path;
+	scoped_buf path = buf_new(1u << 16);
 	int rc = 0;
 
 	if (!json_member(of, name, &data) || !json_member(&data, "file", &file))
 		return 0;
-	buf_init(&path, 1u << 16);
 	if (json_text(&file, &path) && path.len)
 		rc = add_file(o, buf_str(&path));
-	buf_free(&path);
 	return rc;
 }
 
@@ -82,31 +77,28 @@ static int add_session(struct shark_options *o, const char *path)
 {
 	struct json_value all, streams, stream;
 	struct spur_error err = {0};
-	struct buf text;
+	scoped_buf text = buf_new(SESSION_LIMIT);
 	size_t pos = 0;
-	int rc, status = SPUR_OK;
+	int rc;
 
-	buf_init(&text, SESSION_LIMIT);
-	rc = file_read(path, &text, &err);
-	if (rc < 0) {
-		status = cli_fail(&err);
-	} else if (!json_parse(text.data, text.len, &all)) {
+	if (file_read(path, &text, &err) < 0)
+		return cli_fail(&err);
+	if (!json_parse(text.data, text.len, &all)) {
 		cli_error("%s: it is no session of KernelShark", path);
-		status = SPUR_CORRUPT;
-	} else {
-		rc = add_data(o, &all, "Data");
-		if (json_member(&all, "data streams", &streams))
-			while (rc == 0 && json_next(&streams, &pos, &stream))
-				rc = add_data(o, &stream, "data");
-		if (rc == 0 && !o->files.n) {
-			cli_error("%s: the session names no trace file", path);
-			status = SPUR_INCOMPLETE;
-		} else if (rc == 0) {
-			cli_error("%s: only the session's files are opened, not its view", path);
-		}
+		return SPUR_CORRUPT;
 	}
-	buf_free(&text);
-	return rc < 0 && status == SPUR_OK ? SPUR_ENVIRONMENT : status;
+	rc = add_data(o, &all, "Data");
+	if (json_member(&all, "data streams", &streams))
+		while (rc == 0 && json_next(&streams, &pos, &stream))
+			rc = add_data(o, &stream, "data");
+	if (rc < 0)
+		return SPUR_ENVIRONMENT;
+	if (!o->files.n) {
+		cli_error("%s: the session names no trace file", path);
+		return SPUR_INCOMPLETE;
+	}
+	cli_error("%s: only the session's files are opened, not its view", path);
+	return SPUR_OK;
 }
 
 /* Where KernelShark stores its last session. */
@@ -185,18 +177,12 @@ static void release(void *options)
 	strings_free(&((struct shark_options *)options)->files);
 }
 
-static const struct command command_kernelshark = {
+const struct command kernelshark_command = {
 	.name = "kernelshark",
 	.summary = "look at traces in a browser, by KernelShark's command line",
 	.usage = "[OPTION...] [FILE]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct shark_options),
+	COMMAND_OPTS(opts, struct shark_options),
 	.run = run,
 	.release = release,
 	.page = "view",
 };
-
-int cli_as_kernelshark(int argc, char **argv)
-{
-	return command_run(&command_kernelshark, argc, argv);
-}

@@ -100,11 +100,6 @@ static bool is_kind(const char *word)
 	return false;
 }
 
-static bool is_file(const char *word)
-{
-	return strpbrk(word, "/.") || strcmp(word, "-") == 0 || access(word, F_OK) == 0;
-}
-
 /* [KIND] [FILE], in any order; a word that is neither counts as a kind. */
 static int take_words(struct asked *a, int others, char **argv)
 {
@@ -113,7 +108,9 @@ static int take_words(struct asked *a, int others, char **argv)
 	bool several = false;
 
 	for (int i = 0; i < others; i++) {
-		const bool named = is_kind(argv[i]), there = is_file(argv[i]);
+		const bool named = is_kind(argv[i]);
+		const bool there = strpbrk(argv[i], "/.") || strcmp(argv[i], "-") == 0 ||
+				   access(argv[i], F_OK) == 0;
 
 		if (!kind && (a->is_pairs ? named && !there : named || !there)) {
 			kind = argv[i];
@@ -196,14 +193,11 @@ static int check_options(struct asked *a, int others, char **argv)
 	return SPUR_OK;
 }
 
-/* ---- output ---- */
-
 static int print(const struct latency_shown *s, struct spur_error *err)
 {
-	struct buf out;
+	scoped_buf out = buf_new(ONEFILE_TEXT);
 	int rc = 0;
 
-	buf_init(&out, ONEFILE_TEXT);
 	if (s->o->json)
 		rc = latency_put_json(s, &out, err);
 	else if (s->o->csv)
@@ -214,7 +208,6 @@ static int print(const struct latency_shown *s, struct spur_error *err)
 		rc = cli_write(out.data, out.len);
 	if (rc == 0 && buf_full(&out))
 		cli_error("the text is cut: it would take too much memory");
-	buf_free(&out);
 	return rc;
 }
 
@@ -303,9 +296,8 @@ static int measure(const struct asked *a, struct spur_trace *t, const struct tab
 	struct walk_options walk;
 	struct feed *feed = NULL;
 	struct spur_error err = {0};
-	int rc, status;
+	int rc = latency_init(&l, &opt, &err), status;
 
-	rc = latency_init(&l, &opt, &err);
 	if (rc == 0)
 		rc = run_walk(a, t, &l, &walk, &feed, &err);
 	shown.stopped = rc == -EINTR;
@@ -343,25 +335,22 @@ static int of_trace(const struct asked *a)
 	t = onefile_open(&command_latency, a->file, 0, none, &status);
 	if (!t)
 		return status;
-	if (!a->is_pairs) {
-		table = table_find(a->kind->table);
-		if (!table || !table_possible(table, t))
-			return onefile_close(t,
-					     table ? nothing(a, t)
-						   : cli_wrong("this version cannot measure that"));
-		status = measure(a, t, table, NULL);
-		if (status == SPUR_OK)
-			onefile_say_followed(t);
-		return onefile_close(t, status);
-	}
-	pairs = pairs_new(t, &a->pairs, &err);
-	if (pairs) {
-		status = measure(a, t, pairs_table(pairs), pairs);
-		if (status == SPUR_OK)
-			onefile_say_followed(t);
+	if (a->is_pairs) {
+		pairs = pairs_new(t, &a->pairs, &err);
+		table = pairs ? pairs_table(pairs) : NULL;
 	} else {
-		status = err.code == -ENOENT ? (cli_fail(&err), SPUR_USAGE) : cli_fail(&err);
+		table = table_find(a->kind->table);
 	}
+	if (table && (pairs || table_possible(table, t)))
+		status = measure(a, t, table, pairs);
+	else if (table)
+		status = nothing(a, t);
+	else if (a->is_pairs)
+		status = err.code == -ENOENT ? (cli_fail(&err), SPUR_USAGE) : cli_fail(&err);
+	else
+		status = cli_wrong("this version cannot measure that");
+	if (status == SPUR_OK && (pairs || table_possible(table, t)))
+		onefile_say_followed(t);
 	pairs_free(pairs);
 	return onefile_close(t, status);
 }
@@ -450,10 +439,8 @@ const struct command command_latency = {
 	.summary = "show how long things take: wakeups, system calls, from any event to another",
 	.usage = "[OPTION...] [KIND] [FILE]\n"
 		 "       KIND: wakeup, sched, irq, softirq, softirq-time, syscall, block, futex",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct latency_command),
+	COMMAND_OPTS(opts, struct latency_command),
 	.defaults = &(const struct latency_command){.top = 20, .worst = NOT_GIVEN},
 	.run = run,
-	.shared = range_opts,
-	.nr_shared = RANGE_OPTS,
+	COMMAND_SHARED(range_opts),
 };

@@ -12,7 +12,6 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "base/strings.h"
-#include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/latency.h"
 #include "cli/onefile.h"
@@ -29,19 +28,14 @@ static const struct {
 	double q;
 } quantiles[] = {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}};
 
-static void put_value(const struct latency_shown *s, double ns, char *text, size_t cap)
-{
-	if (s->o->ns || s->ticks)
-		snprintf(text, cap, "%.0f", ns);
-	else
-		num_span(text, cap, ns);
-}
-
 static void put_number(const struct latency_shown *s, double ns, struct buf *to)
 {
 	char text[40];
 
-	put_value(s, ns, text, sizeof(text));
+	if (s->o->ns || s->ticks)
+		snprintf(text, sizeof(text), "%.0f", ns);
+	else
+		num_span(text, sizeof(text), ns);
 	buf_put_right(to, text, strlen(text), NUMBER);
 }
 
@@ -108,9 +102,8 @@ static void put_by(const struct latency *l, struct buf *to)
 static size_t label_width(const struct latency_shown *s)
 {
 	size_t width = LABEL_MIN;
-	struct buf label;
+	scoped_buf label = buf_new(1u << 16);
 
-	buf_init(&label, 1u << 16);
 	put_by(s->latency, &label);
 	for (size_t i = 0; i <= nr_shown(s); i++) {
 		if (label.len + 1 > width)
@@ -119,7 +112,6 @@ static size_t label_width(const struct latency_shown *s)
 		if (i < nr_shown(s))
 			latency_label(s->latency, s->latency->groups.at[i], &label);
 	}
-	buf_free(&label);
 	return width;
 }
 
@@ -127,9 +119,8 @@ static void put_table(const struct latency_shown *s, struct buf *to)
 {
 	const size_t width = label_width(s), n = nr_shown(s);
 	struct latency *l = s->latency;
-	struct buf label;
+	scoped_buf label = buf_new(1u << 16);
 
-	buf_init(&label, 1u << 16);
 	put_by(l, &label);
 	put_head(buf_str(&label), width, to);
 	for (size_t i = 0; i < n; i++) {
@@ -141,7 +132,6 @@ static void put_table(const struct latency_shown *s, struct buf *to)
 		buf_printf(to, "(%zu more; --top 0 shows all)\n", l->groups.n - n);
 	if (l->groups.n != 1)
 		put_line(s, "all", 3, width, &l->all.dist, to);
-	buf_free(&label);
 }
 
 /* ---- histograms ---- */
@@ -249,7 +239,7 @@ static bool is_explained(const struct latency_shown *s)
 	return s->trace && s->o->explain && (k->waits || k->contains);
 }
 
-bool latency_has_why(const struct why *why)
+static bool has_why(const struct why *why)
 {
 	return why->found || !why->asked.until;
 }
@@ -278,7 +268,7 @@ static int put_why(const struct latency_shown *s, const struct latency_worst *w,
 	struct why why;
 	int rc = make_why(s, w, &why, err);
 
-	if (rc == 0 && latency_has_why(&why))
+	if (rc == 0 && has_why(&why))
 		why_text(&why, WHY_INDENT, to);
 	why_free(&why);
 	return rc == -EINTR ? 0 : rc;
@@ -472,11 +462,9 @@ static void put_json_groups(const struct latency_shown *s, struct json_writer *w
 static int put_json_around(const struct latency_shown *s, const struct latency_worst *worst,
 			   struct json_writer *w, struct spur_error *err)
 {
-	struct buf lines;
-	int rc;
+	scoped_buf lines = buf_new(AROUND_TEXT);
+	int rc = latency_put_around(s, worst, &lines, err);
 
-	buf_init(&lines, AROUND_TEXT);
-	rc = latency_put_around(s, worst, &lines, err);
 	json_array(json_key(w, "around"));
 	for (size_t at = 0; rc == 0 && at < lines.len;) {
 		const char *end = memchr(lines.data + at, '\n', lines.len - at);
@@ -486,7 +474,6 @@ static int put_json_around(const struct latency_shown *s, const struct latency_w
 		at += len + 1;
 	}
 	json_end_array(w);
-	buf_free(&lines);
 	return rc;
 }
 
@@ -496,7 +483,7 @@ static int put_json_why(const struct latency_shown *s, const struct latency_wors
 	struct why why;
 	int rc = make_why(s, worst, &why, err);
 
-	if (rc == 0 && latency_has_why(&why)) {
+	if (rc == 0 && has_why(&why)) {
 		json_separate(json_key(w, "why"));
 		why_json(&why, w->out);
 	}

@@ -192,12 +192,11 @@ static int list_events(const struct tracefs *fs, const struct list_options *o)
 {
 	struct spur_error err = {0};
 	struct tracefs_events list;
-	struct buf text;
+	scoped_buf text = buf_new(TEXT_LIMIT);
 	int status = SPUR_OK;
 
 	if (tracefs_events_load(fs, NULL, &list, &err) < 0)
 		return cli_fail(&err);
-	buf_init(&text, TEXT_LIMIT);
 	if (!o->event_patterns.n)
 		status = put_matching_events(fs, o, &list, NULL, &text);
 	vec_each (pattern, &o->event_patterns) {
@@ -205,14 +204,13 @@ static int list_events(const struct tracefs *fs, const struct list_options *o)
 
 		status = status ? status : one;
 	}
-	buf_free(&text);
 	tracefs_events_free(&list);
 	return status;
 }
 
-static int put_system(void *arg, const char *system)
+static int put_word(void *arg, const char *word)
 {
-	cli_printf("%s\n", system);
+	cli_printf("%s\n", word);
 	return 0;
 }
 
@@ -220,7 +218,7 @@ static int list_systems(const struct tracefs *fs, const struct list_options *o)
 {
 	struct spur_error err = {0};
 
-	if (state_each_system(fs, NULL, put_system, NULL, &err) < 0)
+	if (state_each_system(fs, NULL, put_word, NULL, &err) < 0)
 		return cli_fail(&err);
 	putchar('\n');
 	return SPUR_OK;
@@ -307,31 +305,12 @@ static int put_functions(const struct list_options *o, const char *text)
 static int list_functions(const struct tracefs *fs, const struct list_options *o)
 {
 	struct spur_error err = {0}, why = {0};
-	struct buf text;
-	int status;
+	scoped_buf text = buf_new(FUNCTION_LIMIT);
 
-	buf_init(&text, FUNCTION_LIMIT);
+	/* Whether there is a function tracer at all says more than which file failed. */
 	if (tracefs_read(fs, NULL, "available_filter_functions", &text, &err) < 0)
-		/* Whether there is a function tracer at all says more than which file failed. */
-		status = cli_fail(cap_require(fs, "function", &why) < 0 ? &why : &err);
-	else
-		status = put_functions(o, text.data);
-	buf_free(&text);
-	return status;
-}
-
-/* ---- options ---- */
-
-static int want_events(void *options, const struct opt *opt, const char *arg)
-{
-	((struct list_options *)options)->events = true;
-	return 0;
-}
-
-static int want_functions(void *options, const struct opt *opt, const char *arg)
-{
-	((struct list_options *)options)->functions = true;
-	return 0;
+		return cli_fail(cap_require(fs, "function", &why) < 0 ? &why : &err);
+	return put_functions(o, text.data);
 }
 
 #define AT(field) offsetof(struct list_options, field)
@@ -339,14 +318,14 @@ static int want_functions(void *options, const struct opt *opt, const char *arg)
 static const struct opt opts[] = {
 	{.kind = OPT_GROUP, .help = "What to list"},
 	{'e', NULL, OPT_LIST, "[REGEX]", "events, or those whose name or system matches",
-	 AT(event_patterns), want_events, .apart = true},
+	 AT(event_patterns), .apart = true},
 	{'s', NULL, OPT_FLAG, NULL, "systems of events", AT(systems)},
 	{'t', NULL, OPT_FLAG, NULL, "tracers", AT(tracers)},
 	{'p', NULL, OPT_FLAG, NULL, "the same", AT(tracers)},
 	{'o', NULL, OPT_FLAG, NULL, "options of tracing; those that are off begin with 'no'",
 	 AT(options)},
 	{'f', NULL, OPT_LIST, "[REGEX]", "functions that can be traced", AT(function_patterns),
-	 want_functions, .apart = true},
+	 .apart = true},
 	{0, "proto", OPT_FLAG, NULL, "with -f: their C prototypes", AT(prototypes)},
 	{'B', NULL, OPT_FLAG, NULL, "instances", AT(instances)},
 	{'C', NULL, OPT_FLAG, NULL, "clocks", AT(clocks)},
@@ -463,17 +442,11 @@ static int list_clocks(const struct tracefs *fs, const struct list_options *o)
 	return live_copy(fs, NULL, "trace_clock");
 }
 
-static int put_option(void *arg, const char *option)
-{
-	puts(option);
-	return 0;
-}
-
 static int list_options(const struct tracefs *fs, const struct list_options *o)
 {
 	struct spur_error err = {0};
 
-	return state_each_option(fs, NULL, put_option, NULL, &err) < 0 ? cli_fail(&err) : SPUR_OK;
+	return state_each_option(fs, NULL, put_word, NULL, &err) < 0 ? cli_fail(&err) : SPUR_OK;
 }
 
 static int list_instances(const struct tracefs *fs, const struct list_options *o)
@@ -608,14 +581,14 @@ static int run(void *options, int others, char **argv)
 	struct list_options *o = options;
 
 	/* Words beside the options are events too: `spur list -F sched_switch`. */
-	o->events |= others > 0;
 	for (int i = 0; i < others; i++)
 		if (!string_refs_add(&o->event_patterns, argv[i]))
 			return cli_refused("out of memory");
+	o->events |= o->event_patterns.n > 0;
+	o->functions |= o->prototypes || o->function_patterns.n > 0;
 	o->formats |= o->full;
 	if ((o->formats || o->filters || o->triggers) && !o->events)
 		return cli_wrong("-F, -l and -R are about events: name some");
-	o->functions |= o->prototypes;
 	/* Under the name trace-cmd, users expect trace-cmd's answer. */
 	o->all |= strcmp(program_invocation_short_name, "trace-cmd") == 0;
 	if (!cli_colour(o->colour, &o->use_colour))
@@ -628,8 +601,7 @@ const struct command command_list = {
 	.name = "list",
 	.summary = "list events, tracers, functions and more",
 	.usage = "[options] [EVENT-REGEX]...",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct list_options),
+	COMMAND_OPTS(opts, struct list_options),
 	.defaults = &(const struct list_options){.colour = "auto"},
 	.run = run,
 };

@@ -97,29 +97,27 @@ bool live_has_instance(const struct tracefs *fs, const char *name)
 	struct suggest near;
 	struct instances list;
 	struct spur_error err = {0};
+	bool there = false;
 
 	if (!name)
 		return true;
 	if (instances_load(fs, &list, &err) < 0) {
-		bool there = tracefs_has(fs, name, "trace");
-
+		there = tracefs_has(fs, name, "trace");
 		if (!there)
 			cli_fail(&err);
 		return there;
 	}
 	near = suggest_for(name, strlen(name));
 	vec_each (other, &list) {
-		if (strcmp(*other, name) == 0) {
-			instances_free(&list);
-			return true;
-		}
+		there |= strcmp(*other, name) == 0;
 		suggest_try(&near, *other);
 	}
-	cli_error(
-		"there is no instance '%s'%s", name,
-		suggest_hint_or(&near, list.n ? "; 'spur list -B' lists them" : ", nor any other"));
+	if (!there)
+		cli_error("there is no instance '%s'%s", name,
+			  suggest_hint_or(&near, list.n ? "; 'spur list -B' lists them"
+							: ", nor any other"));
 	instances_free(&list);
-	return false;
+	return there;
 }
 
 /* ---- copying ---- */
@@ -138,10 +136,9 @@ static int put_lines(struct buf *text, bool all)
 
 static int copy(int fd)
 {
-	struct buf text;
+	scoped_buf text = buf_new(2 * CHUNK);
 	int rc = 0;
 
-	buf_init(&text, 2 * CHUNK);
 	while (rc == 0 && buf_room(&text, CHUNK / 2)) {
 		ssize_t n = read(fd, text.data + text.len, CHUNK / 2);
 
@@ -156,7 +153,6 @@ static int copy(int fd)
 	}
 	if (rc == 0 && text.len)
 		rc = put_lines(&text, true);
-	buf_free(&text);
 	return rc;
 }
 
@@ -176,48 +172,25 @@ int live_copy(const struct tracefs *fs, const char *instance, const char *file)
 
 /* ---- which buffers ---- */
 
-static struct pick *add_pick(void *options, const struct opt *o, enum pick_kind kind)
-{
-	struct pick *p = vec_push((struct picks *)(void *)((char *)options + o->offset));
-
-	if (p)
-		p->kind = kind;
-	return p;
-}
-
 int live_take_buffer(void *options, const struct opt *o, const char *arg)
 {
-	struct pick *p = add_pick(options, o, PICK_ONE);
+	struct picks *picks = (struct picks *)(void *)((char *)options + o->offset);
+	const struct pick p = {.kind = o->letter == 'B'	  ? PICK_ONE
+				       : o->letter == 'a' ? PICK_ALL
+							  : PICK_TOP,
+			       .name = arg};
 
-	if (!p)
-		return -ENOMEM;
-	p->name = arg;
-	return 0;
-}
-
-int live_take_all(void *options, const struct opt *o, const char *arg)
-{
-	return add_pick(options, o, PICK_ALL) ? 0 : -ENOMEM;
-}
-
-int live_take_top(void *options, const struct opt *o, const char *arg)
-{
-	return add_pick(options, o, PICK_TOP) ? 0 : -ENOMEM;
-}
-
-static struct target *find_target(const struct targets *t, const char *instance)
-{
-	vec_each (target, t)
-		if (strcmp(target->instance, instance) == 0)
-			return target;
-	return NULL;
+	return vec_add(picks, &p) ? 0 : -ENOMEM;
 }
 
 /* Options about the same buffer add up. */
 static bool add_target(struct targets *t, const char *instance, const struct pick *p)
 {
-	struct target *target = find_target(t, instance);
+	struct target *target = NULL;
 
+	vec_each (other, t)
+		if (strcmp(other->instance ? other->instance : "", instance ? instance : "") == 0)
+			target = other;
 	if (!target)
 		target = vec_push(t);
 	if (!target)
@@ -245,30 +218,23 @@ static int add_pick_targets(const struct tracefs *fs, const struct pick *p, stru
 
 static bool add_top(const struct picks *picks, struct targets *t)
 {
-	struct target *top = NULL;
-
-	vec_each (p, picks) {
-		if (p->kind != PICK_TOP)
-			continue;
-		if (!top)
-			top = vec_push(t);
-		if (!top)
+	vec_each (p, picks)
+		if (p->kind == PICK_TOP && !add_target(t, NULL, p))
 			return false;
-		if (p->size_kb)
-			top->size_kb = p->size_kb;
-	}
 	return picks->n || vec_push(t);
 }
 
-int live_targets(const struct tracefs *fs, const struct picks *picks, struct targets *out)
+int live_targets(struct tracefs *fs, const struct picks *picks, struct targets *out)
 {
+	const int status = live_open(fs);
 	struct spur_error err = {0};
-	int rc;
+	int rc = 0;
 
+	if (status != SPUR_OK)
+		return status;
 	memset(out, 0, sizeof(*out));
 	if (instances_load(fs, &out->instances, &err) < 0)
 		return cli_fail(&err);
-	rc = 0;
 	for (size_t i = 0; i < picks->n && rc == 0; i++)
 		rc = add_pick_targets(fs, &picks->at[i], out);
 	if (rc == 0 && !add_top(picks, out))

@@ -55,20 +55,18 @@ struct picks {
 /* Options that say which buffers; their field is a struct picks. */
 /* clang-format off */
 #define LIVE_BUFFER_OPTIONS(field) \
-	{'B', NULL, OPT_CALL, "NAME", "this instance; may be given several times", field, \
+	{'B', NULL, OPT_VEC, "NAME", "this instance; may be given several times", field, \
 	 live_take_buffer}, \
-	{'a', NULL, OPT_CALL, NULL, "all instances, but not the top buffer", field, \
-	 live_take_all}, \
-	{'t', NULL, OPT_CALL, NULL, "the top buffer too, with -B or -a", field, live_take_top}
+	{'a', NULL, OPT_VEC, NULL, "all instances, but not the top buffer", field, \
+	 live_take_buffer}, \
+	{'t', NULL, OPT_VEC, NULL, "the top buffer too, with -B or -a", field, live_take_buffer}
 /* clang-format on */
 
 /* For the takes_nothing of their commands. */
 #define LIVE_TAKES_NOTHING "; an instance is named with -B"
 
-/* For tables of options: the field is a struct picks. */
+/* For the options -B, -a and -t: the field is a struct picks. */
 int live_take_buffer(void *options, const struct opt *o, const char *arg);
-int live_take_all(void *options, const struct opt *o, const char *arg);
-int live_take_top(void *options, const struct opt *o, const char *arg);
 
 /* A buffer to do something with. */
 struct target {
@@ -84,10 +82,10 @@ struct targets {
 };
 
 /*
- * Every buffer that the options name, once, instances before the top one; without options, the top
- * one. SPUR_OK, or the exit status after a message, when one does not exist. Names are not copied.
+ * live_open(), and every buffer that the options name, once, instances before the top one; without
+ * options, the top one. SPUR_OK, or the exit status after a message. Names are not copied.
  */
-int live_targets(const struct tracefs *fs, const struct picks *picks, struct targets *out);
+int live_targets(struct tracefs *fs, const struct picks *picks, struct targets *out);
 void live_targets_free(struct targets *t);
 
 #endif

@@ -198,11 +198,12 @@ static int finish(int status)
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
+	const struct command *command; /* without run() */
 } names[] = {
 	{"trace-cmd", cli_as_trace_cmd},
 	{"bpftrace", cli_as_bpftrace},
-	{"fdd", cli_as_fdd},
-	{"kernelshark", cli_as_kernelshark},
+	{"fdd", NULL, &fdd_command},
+	{"kernelshark", NULL, &kernelshark_command},
 };
 
 static int run(int argc, char **argv)
@@ -211,7 +212,8 @@ static int run(int argc, char **argv)
 
 	for (size_t i = 0; argc > 0 && i < ARRAY_SIZE(names); i++)
 		if (strcmp(basename(argv[0]), names[i].name) == 0)
-			return names[i].run(argc, argv);
+			return names[i].run ? names[i].run(argc, argv)
+					    : command_run(names[i].command, argc, argv);
 	if (argc < 2) {
 		cli_usage(stderr);
 		return SPUR_USAGE;

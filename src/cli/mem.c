@@ -20,12 +20,11 @@ static int show(struct spur_trace *t, const struct trace_buffer *b)
 {
 	struct spur_error err = {0};
 	struct mem *m = mem_new(t, 0, &err);
-	struct buf out;
+	scoped_buf out = buf_new(ONEFILE_TEXT);
 	int rc;
 
 	if (!m)
 		return cli_fail(&err);
-	buf_init(&out, ONEFILE_TEXT);
 	rc = mem_run(m, b, &cli_stop, &err);
 	if (rc == 0) {
 		mem_print(m, &out);
@@ -37,7 +36,6 @@ static int show(struct spur_trace *t, const struct trace_buffer *b)
 			  t->dat->path);
 	if (rc == 0 && (mem_dropped(m) || buf_full(&out)))
 		cli_error("the table is incomplete: it would take too much memory");
-	buf_free(&out);
 	mem_free(m);
 	return cli_result(rc, "counting allocations", &err);
 }
@@ -64,7 +62,6 @@ const struct command command_mem = {
 	.name = "mem",
 	.summary = "show kernel memory by the function that allocated it",
 	.usage = "[options] [FILE]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct mem_options),
+	COMMAND_OPTS(opts, struct mem_options),
 	.run = run,
 };

@@ -6,20 +6,10 @@
 #include "cli/onefile.h"
 #include "stats/profile/hook.h"
 
-/* trace-cmd prints them whenever it opens a file. */
-static void show_hooks(const struct spur_trace *t)
-{
-	struct buf out;
-
-	buf_init(&out, ONEFILE_TEXT);
-	hook_put_stored(t->dat, &out);
-	cli_put(out.data, out.len);
-	buf_free(&out);
-}
-
 struct spur_trace *onefile_open(const struct command *cmd, const char *input, int others,
 				char **argv, int *status)
 {
+	scoped_buf hooks = buf_new(ONEFILE_TEXT);
 	struct spur_error err = {0};
 	struct spur_trace *t = NULL;
 
@@ -30,7 +20,9 @@ struct spur_trace *onefile_open(const struct command *cmd, const char *input, in
 		*status = cli_fail(&err);
 	} else {
 		cli_catch_signals();
-		show_hooks(t);
+		/* trace-cmd prints them whenever it opens a file. */
+		hook_put_stored(t->dat, &hooks);
+		cli_put(hooks.data, hooks.len);
 	}
 	return t;
 }

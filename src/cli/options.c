@@ -27,7 +27,7 @@ const struct plugin_option plugin_options[] = {
 
 void plugin_options_print(void)
 {
-	struct buf users;
+	scoped_buf users = buf_new(TEXT_LIMIT);
 
 	for (const struct plugin_option *p = plugin_options; p->plugin; p++) {
 		if (p != plugin_options)
@@ -36,11 +36,9 @@ void plugin_options_print(void)
 		printf("  plugin:\t%s\n  option:\t%s\n    desc:\t%s\n     set:\t%d\n", p->plugin,
 		       p->name, p->help, p->normally);
 	}
-	buf_init(&users, TEXT_LIMIT);
 	tep_print_user_options(&users);
 	if (users.len)
 		printf("============\n%s", buf_str(&users));
-	buf_free(&users);
 }
 
 static int run(void *options, int others, char **argv)

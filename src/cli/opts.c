@@ -84,11 +84,19 @@ bool parse_time(const char *text, uint64_t *ns)
 	return false;
 }
 
-int parse_time_option(const char *option, const char *text, uint64_t *ns, struct spur_error *err)
+static int parse_end(const char *option, const char *text, uint64_t *ns, struct spur_error *err)
 {
 	if (!text || parse_time(text, ns))
 		return 0;
 	return error_set(err, -EINVAL, "%s: '%s' is not a time", option, text);
+}
+
+int parse_range(const char *since, const char *until, uint64_t *from, uint64_t *to,
+		struct spur_error *err)
+{
+	const int rc = parse_end("--since", since, from, err);
+
+	return rc == 0 ? parse_end("--until", until, to, err) : rc;
 }
 
 int opt_error(const struct opt *o, const char *fmt, ...)
@@ -204,13 +212,6 @@ static int add_glob(struct globs *g, const struct opt *o, const char *arg)
 	return pattern_glob(slot, arg, strlen(arg), &err) < 0 ? opt_error(o, "%s", err.text) : 0;
 }
 
-static void globs_free(struct globs *g)
-{
-	vec_each (p, g)
-		pattern_free(p);
-	vec_free(g);
-}
-
 bool globs_match(const struct globs *g, const char *name)
 {
 	vec_each (p, g)
@@ -275,11 +276,6 @@ static bool takes_next(const struct opt *o, const char *next)
 	return !arg_optional(o) || (o->apart && next[0] != '-');
 }
 
-static int set_number(int64_t *field, const struct opt *o, const char *arg)
-{
-	return parse_number(arg, field) ? 0 : opt_error(o, "'%s' is not a number", arg);
-}
-
 static int add_checked(void *options, const struct opt *o, const char *arg)
 {
 	const int rc = o->call ? o->call(options, o, arg) : 0;
@@ -296,23 +292,35 @@ static int set_field(const struct opt *o, void *options, const char *arg)
 	case OPT_CLEAR: *(bool *)field = false; return 0;
 	case OPT_STRING:
 	case OPT_FILE: *(const char **)field = arg; return 0;
-	case OPT_NUMBER: return set_number(field, o, arg);
+	case OPT_NUMBER:
+		return parse_number(arg, field) ? 0 : opt_error(o, "'%s' is not a number", arg);
 	case OPT_TIME: return opt_set_time(options, o, arg);
 	case OPT_DURATION: return set_duration(options, o, arg);
 	case OPT_LIST: return add_checked(options, o, arg);
 	case OPT_CPUS: return add_cpus(field, o, arg);
 	case OPT_GLOBS: return add_glob(field, o, arg);
-	case OPT_CALL: return o->call(options, o, arg);
+	case OPT_CALL:
+	case OPT_VEC: return o->call(options, o, arg);
 	case OPT_IGNORED:
 	case OPT_GROUP: break;
 	}
 	return 0;
 }
 
-static int apply(const struct opt *o, void *options, const char *arg)
+/* With the argument that is part of the same word, or NULL. */
+static int apply(const struct opt *o, void *options, const char *arg, int argc, char **argv,
+		 int *at)
 {
-	const int rc = set_field(o, options, arg);
+	const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
+	int rc;
 
+	if (!arg && takes_next(o, next)) {
+		arg = next;
+		++*at;
+	}
+	if (o->arg && !arg && !arg_optional(o))
+		return opt_error(o, "needs a value: %s", o->arg);
+	rc = set_field(o, options, arg);
 	return rc == -ENOMEM ? opt_error(o, "out of memory") : rc;
 }
 
@@ -337,18 +345,13 @@ static int parse_long(const struct command *cmd, void *options, int argc, char *
 	}
 	if (!o->arg && arg)
 		return opt_error(o, "takes no value");
-	if (!arg && takes_next(o, *at + 1 < argc ? argv[*at + 1] : NULL))
-		arg = argv[++*at];
-	if (o->arg && !arg && !arg_optional(o))
-		return opt_error(o, "needs a value: %s", o->arg);
-	return apply(o, options, arg);
+	return apply(o, options, arg, argc, argv, at);
 }
 
 static int parse_short(const struct command *cmd, void *options, int argc, char **argv, int *at)
 {
 	for (const char *c = argv[*at] + 1; *c; c++) {
 		const struct opt *o = by_letter(cmd, *c);
-		const char *arg = NULL;
 		int rc;
 
 		if (!o) {
@@ -356,14 +359,8 @@ static int parse_short(const struct command *cmd, void *options, int argc, char 
 				  cmd->name);
 			return -EINVAL;
 		}
-		if (o->arg && c[1])
-			arg = c + 1;
-		else if (takes_next(o, *at + 1 < argc ? argv[*at + 1] : NULL))
-			arg = argv[++*at];
-		else if (o->arg && !arg_optional(o))
-			return opt_error(o, "needs a value: %s", o->arg);
-		rc = apply(o, options, arg);
-		if (rc < 0 || arg)
+		rc = apply(o, options, o->arg && c[1] ? c + 1 : NULL, argc, argv, at);
+		if (rc < 0 || o->arg)
 			return rc;
 	}
 	return 0;
@@ -450,12 +447,15 @@ static void free_fields(const struct command *cmd, void *options)
 		const struct opt *o = command_opt(cmd, i);
 		void *field = (char *)options + o->offset;
 
-		if (o->kind == OPT_LIST)
+		if (o->kind == OPT_LIST || o->kind == OPT_VEC)
 			vec_free((struct string_refs *)field);
 		else if (o->kind == OPT_CPUS)
 			cpu_list_free(field);
-		else if (o->kind == OPT_GLOBS)
-			globs_free(field);
+		if (o->kind != OPT_GLOBS)
+			continue;
+		vec_each (p, (struct globs *)field)
+			pattern_free(p);
+		vec_free((struct globs *)field);
 	}
 }
 

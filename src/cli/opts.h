@@ -32,6 +32,7 @@ enum opt_kind {
 	OPT_CPUS,     /* struct cpu_list: the CPUs are added */
 	OPT_GLOBS,    /* struct globs: the pattern is added */
 	OPT_CALL,     /* call() with the argument, or NULL when it takes none */
+	OPT_VEC,      /* the same; the field is a vector that call() adds to */
 	OPT_IGNORED,  /* none: the option has no effect */
 	OPT_GROUP,    /* no option: a heading in the help text */
 };
@@ -82,7 +83,7 @@ struct command {
 	const void *defaults; /* such a struct; NULL: all is zero */
 	/* With what opts_parse() made of the words; returns the exit status. */
 	int (*run)(void *options, int others, char **argv);
-	/* Frees fields that OPT_CALLs and run() have allocated. May be NULL. */
+	/* Frees what OPT_CALLs and run() have allocated. May be NULL. */
 	void (*release)(void *options);
 	/* Looks at all words first; anything but SPUR_OK is the exit status. May be NULL. */
 	int (*before)(char **argv);
@@ -91,8 +92,11 @@ struct command {
 	const char *page; /* under another program's name: the command with its manual page */
 };
 
-/* In a struct command: its table of options. */
-#define COMMAND_OPTS(table) .opts = (table), .nr_opts = ARRAY_SIZE(table)
+/* In a struct command: its table of options, and the struct whose fields they are. */
+#define COMMAND_OPTS(table, type)                                                                  \
+	.opts = (table), .nr_opts = ARRAY_SIZE(table), .size = sizeof(type)
+/* The table of options that other commands have too. */
+#define COMMAND_SHARED(table) .shared = (table), .nr_shared = ARRAY_SIZE(table)
 
 /* Runs a command; argv[0] is its name. Returns the exit status. */
 int command_run(const struct command *cmd, int argc, char **argv);
@@ -130,7 +134,8 @@ bool parse_kilobytes(const char *text, uint64_t *kb);
  */
 bool parse_time(const char *text, uint64_t *ns);
 
-/* The same for an option; without a text (NULL) nothing happens. -EINVAL with words. */
-int parse_time_option(const char *option, const char *text, uint64_t *ns, struct spur_error *err);
+/* The same for --since and --until; without a text (NULL) nothing happens. -EINVAL with words. */
+int parse_range(const char *since, const char *until, uint64_t *from, uint64_t *to,
+		struct spur_error *err);
 
 #endif

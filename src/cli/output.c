@@ -28,7 +28,7 @@
 void cli_error(const char *fmt, ...)
 {
 	char text[ERROR_CAP];
-	struct buf shown;
+	scoped_buf shown = buf_new(ERROR_CAP);
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -37,11 +37,9 @@ void cli_error(const char *fmt, ...)
 	/* A message is one line, wherever it goes. */
 	for (char *c = text; (c = strpbrk(c, "\n\t"));)
 		*c = '?';
-	buf_init(&shown, ERROR_CAP);
 	buf_put_safe(&shown, text, strlen(text));
 	fflush(stdout);
 	fprintf(stderr, "spur: %s\n", buf_str(&shown));
-	buf_free(&shown);
 }
 
 void cli_note(void *arg, const char *text)
@@ -52,18 +50,14 @@ void cli_note(void *arg, const char *text)
 static int write_shown(const void *data, size_t len,
 		       void (*put)(struct buf *b, const char *s, size_t n))
 {
-	struct buf shown;
-	int rc;
+	scoped_buf shown = buf_new(len + 1);
 
 	if (fflush(stdout) != 0)
 		return -errno;
 	if (!cli_on_terminal())
 		return file_write_fd(STDOUT_FILENO, data, len);
-	buf_init(&shown, len + 1);
 	put(&shown, data, len);
-	rc = shown.full ? -ENOMEM : file_write_fd(STDOUT_FILENO, shown.data, shown.len);
-	buf_free(&shown);
-	return rc;
+	return shown.full ? -ENOMEM : file_write_fd(STDOUT_FILENO, shown.data, shown.len);
 }
 
 int cli_write(const void *data, size_t len)
@@ -78,29 +72,25 @@ int cli_write_coloured(const void *data, size_t len)
 
 void cli_put(const char *text, size_t len)
 {
-	struct buf shown;
+	scoped_buf shown = buf_new(len + 1);
 
 	if (!cli_on_terminal()) {
 		fwrite(text, 1, len, stdout);
 		return;
 	}
-	buf_init(&shown, len + 1);
 	buf_put_safe(&shown, text, len);
 	fwrite(shown.data, 1, shown.len, stdout);
-	buf_free(&shown);
 }
 
 void cli_printf(const char *fmt, ...)
 {
-	struct buf text;
+	scoped_buf text = buf_new(LINE_CAP);
 	va_list ap;
 
-	buf_init(&text, LINE_CAP);
 	va_start(ap, fmt);
 	buf_vprintf(&text, fmt, ap);
 	va_end(ap);
 	cli_put(text.data, text.len);
-	buf_free(&text);
 }
 
 bool cli_reads(const char *output, const char *input)
@@ -257,10 +247,11 @@ void progress_show(void *arg, uint64_t done, uint64_t total)
 	fflush(stderr);
 }
 
-void progress_end(const struct progress *p)
+void progress_end(struct progress *p)
 {
 	if (p->shown)
 		fprintf(stderr, "\r    \r");
+	p->shown = false;
 }
 
 struct dat_job progress_job(struct progress *p, bool wanted)

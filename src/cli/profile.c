@@ -88,34 +88,22 @@ static int write_nothing(void *arg, const char *data, size_t len)
 	return 0;
 }
 
-/* Reads the signal that ended the recording: it must not stop the writing of the profile. */
-static void forget_signals(const struct profile_command *o)
-{
-	char told[512]; /* a signalfd gives no less than a whole siginfo */
-
-	while (read(o->out.stop_fd, told, sizeof(told)) > 0)
-		;
-}
-
 static int show_profile(void *arg, struct spur_error *err)
 {
 	struct profile_command *o = arg;
-	struct buf text;
+	char told[512]; /* a signalfd gives no less than a whole siginfo */
+	scoped_buf text = buf_new(TEXT_LIMIT);
 	int rc;
 
-	forget_signals(o);
-	buf_init(&text, TEXT_LIMIT);
+	/* The signal that ended the recording must not stop the writing of the profile. */
+	while (read(o->out.stop_fd, told, sizeof(told)) > 0)
+		;
 	rc = hook_put_all(o->hooks.at, o->hooks.n, &text, err);
 	profile_print(o->profile, &text);
 	if (profile_dropped(o->profile) || buf_full(&text))
 		warn(o, "the profile is incomplete: it would take too much memory");
-	if (rc == 0)
-		rc = stream_write(&o->out, text.data, text.len);
-	buf_free(&text);
-	return rc;
+	return rc == 0 ? stream_write(&o->out, text.data, text.len) : rc;
 }
-
-/* ---- the command ---- */
 
 static bool open_output(struct profile_command *o)
 {
@@ -176,20 +164,13 @@ static int run_profile(void *options, int others, char **argv)
 	return status == SPUR_OK ? profile(&fs, options) : status;
 }
 
-static void release(void *options)
-{
-	tracing_free(&((struct profile_command *)options)->tracing);
-}
-
 const struct command command_profile = {
 	.name = "profile",
 	.summary = "show where tasks spend their time",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
-	COMMAND_OPTS(profile_opts),
-	.size = sizeof(struct profile_command),
+	COMMAND_OPTS(profile_opts, struct profile_command),
 	.run = run_profile,
-	.release = release,
-	.shared = tracing_opts,
-	.nr_shared = NR_TRACING_OPTS,
+	.release = tracing_free,
+	COMMAND_SHARED(tracing_opts),
 	.takes_command = true,
 };

@@ -65,8 +65,7 @@ int range_walk(struct range_options *r, struct walk_options *w, struct spur_erro
 	progress_begin(&r->progress);
 	if (r->threads < 0 || r->threads > MAX_THREADS)
 		return error_set(err, -EINVAL, "--threads: between 1 and %d", MAX_THREADS);
-	if (parse_time_option("--since", r->since, &w->since, err) < 0 ||
-	    parse_time_option("--until", r->until, &w->until, err) < 0)
+	if (parse_range(r->since, r->until, &w->since, &w->until, err) < 0)
 		return -EINVAL;
 	if (w->until && w->until < w->since)
 		return error_set(err, -EINVAL, "--until %s is before --since %s", r->until,

@@ -3,7 +3,7 @@
  * What commands that ask a trace share: the file, and which part of it the answer is about.
  *
  * struct range_options is the first member of the command's options; its struct command has
- * `.shared = range_opts, .nr_shared = RANGE_OPTS`.
+ * COMMAND_SHARED(range_opts).
  */
 #ifndef CLI_RANGE_H
 #define CLI_RANGE_H

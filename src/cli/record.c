@@ -147,40 +147,43 @@ static const struct opt record_opts[] = {
 
 /* ---- what the user sees ---- */
 
-/* The live line and the summary. */
-struct record_show {
+/* What the callbacks of a session need. */
+struct record_run {
 	bool live;   /* on a terminal: a line that changes */
 	bool shown;  /* it is there now */
 	bool flight; /* what was overwritten was not wanted, and is not lost */
+	bool hint;   /* say how to end it */
+	int ready;   /* pipe to the foreground process; -1: this is that process */
 	struct session_status before;
+	struct progress progress;
 };
 
-static void show_status(void *arg, const struct session_status *s)
+static void on_status(void *arg, const struct session_status *s)
 {
-	struct record_show *show = arg;
-	double seconds = s->seconds - show->before.seconds;
+	struct record_run *run = arg;
+	double seconds = s->seconds - run->before.seconds;
 	/* Both are estimates, and the later one may be the smaller. */
-	double more = (double)s->events - (double)show->before.events;
+	double more = (double)s->events - (double)run->before.events;
 	double rate = seconds > 0 && more > 0 ? more / seconds : 0;
 
-	if (!show->live || s->ending)
+	if (!run->live || s->ending)
 		return;
 	fprintf(stderr, "\r%.1f s  %s events  %s  %s/s  %llu lost\033[K", s->seconds,
 		amount_count((double)s->events).text, amount_bytes(s->bytes).text,
 		amount_count(rate).text, (unsigned long long)s->lost);
-	show->shown = true;
-	show->before = *s;
+	run->shown = true;
+	run->before = *s;
 }
 
-static void show_end(struct record_show *show, const struct session_result *res)
+static void show_end(const struct record_run *run, const struct session_result *res)
 {
 	const struct session_status *s = &res->last;
 
-	if (show->shown)
+	if (run->shown)
 		fprintf(stderr, "\r\033[K");
 	fprintf(stderr, "%s: %.1f s, about %s events, %s", res->file, s->seconds,
 		amount_count((double)s->events).text, amount_bytes(s->bytes).text);
-	if (s->lost && !show->flight)
+	if (s->lost && !run->flight)
 		fprintf(stderr, ", %llu events lost: a larger buffer (-b) would help",
 			(unsigned long long)s->lost);
 	if (s->files > 1)
@@ -243,8 +246,7 @@ static int prepare(struct record_options *o, int others, char **argv)
 	s->recorder.busy = o->poll;
 	if (o->no_splice)
 		s->recorder.mover = &mover_read;
-	if (o->hooks.n && string_refs_add(&o->hooks, NULL))
-		s->meta.hooks = o->hooks.at;
+	s->meta.hooks = o->hooks.at;
 	return SPUR_OK;
 }
 
@@ -294,29 +296,14 @@ void record_say_lost(const struct session_result *res)
 
 /* ---- the background ---- */
 
-/* What the callbacks of a session need. */
-struct record_run {
-	struct record_show show;
-	struct progress progress;
-	int ready; /* pipe to the foreground process; -1: this is that process */
-	bool hint; /* say how to end it */
-};
-
-static void on_status(void *arg, const struct session_status *s)
-{
-	struct record_run *run = arg;
-
-	show_status(&run->show, s);
-}
-
 static void on_progress(void *arg, uint64_t done, uint64_t total)
 {
 	struct record_run *run = arg;
 
-	if (!run->show.live)
+	if (!run->live)
 		return;
 	progress_show(&run->progress, done, total);
-	run->show.shown |= run->progress.shown;
+	run->shown |= run->progress.shown;
 }
 
 /* A process in the background must not hold pipes open whose end others wait for. */
@@ -362,7 +349,7 @@ static int go_to_background(struct record_run *run)
 		close(ends[0]);
 		setsid();
 		run->ready = ends[1];
-		run->show.live = run->hint = false;
+		run->live = run->hint = false;
 		return -1;
 	}
 	close(ends[1]);
@@ -374,21 +361,16 @@ static int go_to_background(struct record_run *run)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : SPUR_ENVIRONMENT;
 }
 
-/* ---- the command ---- */
-
 static int show_plan(const struct tracefs *fs, struct record_options *o, int fd)
 {
 	struct spur_error err = {0};
-	struct buf text;
-	int rc;
+	scoped_buf text = buf_new(64u << 20);
+	int rc = session_show(fs, &o->tracing.request, &o->session, &text, &err);
 
-	buf_init(&text, 64u << 20);
-	rc = session_show(fs, &o->tracing.request, &o->session, &text, &err);
 	if (rc == 0 && fd == STDOUT_FILENO)
 		rc = cli_write(text.data, text.len);
 	else if (rc == 0)
 		fprintf(stderr, "%s", buf_str(&text));
-	buf_free(&text);
 	return cli_result(rc, "--dry-run", &err);
 }
 
@@ -400,8 +382,8 @@ static int record(const struct tracefs *fs, struct record_options *o)
 	struct spur_error err = {0};
 	int rc;
 
-	run.show.live = !o->quiet && isatty(STDERR_FILENO);
-	run.show.flight = s->flight;
+	run.live = !o->quiet && isatty(STDERR_FILENO);
+	run.flight = s->flight;
 	run.hint = !o->quiet && !s->command && !s->duration;
 	if (o->verbose && !o->quiet)
 		show_plan(fs, o, STDERR_FILENO);
@@ -421,8 +403,8 @@ static int record(const struct tracefs *fs, struct record_options *o)
 	s->arg = &run;
 	rc = session_record(fs, &o->tracing.request, s, &res, &err);
 	if (!o->quiet && res.file[0])
-		show_end(&run.show, &res);
-	else if (run.show.shown)
+		show_end(&run, &res);
+	else if (run.shown)
 		fprintf(stderr, "\r\033[K");
 	return rc < 0 ? cli_result(rc, "recording", &err) : SPUR_OK;
 }
@@ -442,21 +424,14 @@ static int run_record(void *options, int others, char **argv)
 	return o->dry_run ? show_plan(&fs, o, STDOUT_FILENO) : record(&fs, o);
 }
 
-static void release(void *options)
-{
-	tracing_free(&((struct record_options *)options)->tracing);
-}
-
 const struct command command_record = {
 	.name = "record",
 	.summary = "record what the kernel and programs do into a file",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
-	COMMAND_OPTS(record_opts),
-	.size = sizeof(struct record_options),
+	COMMAND_OPTS(record_opts, struct record_options),
 	.defaults = &(const struct record_options){.version = 7},
 	.run = run_record,
-	.release = release,
-	.shared = tracing_opts,
-	.nr_shared = NR_TRACING_OPTS,
+	.release = tracing_free,
+	COMMAND_SHARED(tracing_opts),
 	.takes_command = true,
 };

@@ -47,12 +47,9 @@ static int take_input(void *options, const struct opt *opt, const char *arg)
 static int take_filter(void *options, const struct opt *opt, const char *arg)
 {
 	struct report_options *o = options;
-	struct report_filter *f = vec_push(&current(o)->filters);
+	const struct report_filter f = {arg, o->negate};
 
-	if (!f)
-		return -ENOMEM;
-	*f = (struct report_filter){arg, o->negate};
-	return 0;
+	return vec_add(&current(o)->filters, &f) ? 0 : -ENOMEM;
 }
 
 static int take_ts_offset(void *options, const struct opt *opt, const char *arg)
@@ -284,11 +281,8 @@ static const struct opt opts[] = {
 struct watcher {
 	const struct report_options *o;
 	struct wakeup *wakeup;
-	struct map by_cpu; /* of each buffer of each input, to 1 + index in times */
-	struct {
-		uint64_t *at; /* of the last record */
-		size_t n, cap;
-	} times;
+	struct map by_cpu;	/* of each buffer of each input, to 1 + index in times */
+	vec_of(uint64_t) times; /* of the last record */
 };
 
 /* Where the time of the last record on this record's CPU is stored; NULL without memory. */
@@ -336,18 +330,6 @@ static void watch(void *arg, const struct spur_trace *t, struct event *e,
 		buf_clean(out, start);
 }
 
-static int show_wakeups(const struct wakeup *w)
-{
-	struct buf text;
-	int rc;
-
-	buf_init(&text, 4096);
-	wakeup_summary(w, &text);
-	rc = cli_write(text.data, text.len);
-	buf_free(&text);
-	return rc;
-}
-
 static const struct emit_ops *choose_emitter(const struct report_options *o)
 {
 	if (o->json)
@@ -370,6 +352,7 @@ static int run_report(const struct report_options *o, struct report *rep, struct
 {
 	struct progress progress;
 	struct watcher w = {.o = o};
+	scoped_buf text = buf_new(4096);
 	int rc;
 
 	if (o->wakeup)
@@ -385,18 +368,14 @@ static int run_report(const struct report_options *o, struct report *rep, struct
 	}
 	rc = o->tail ? report_tail(rep, (uint64_t)o->tail, err) : report_run(rep, err);
 	progress_end(&progress);
-	if (w.wakeup && rc == 0)
-		rc = show_wakeups(w.wakeup);
+	if (w.wakeup && rc == 0) {
+		wakeup_summary(w.wakeup, &text);
+		rc = cli_write(text.data, text.len);
+	}
 	wakeup_free(w.wakeup);
 	map_free(&w.by_cpu);
 	vec_free(&w.times);
 	return rc;
-}
-
-static void print_label(const struct report_options *o, const struct report_input *in)
-{
-	if (o->several)
-		cli_printf("%*s: ", o->emit.label_width, report_label(in));
 }
 
 /* The text of a latency tracer, which was stored as it stood in the kernel's `trace` file. */
@@ -435,7 +414,8 @@ static bool print_heads(const struct report_options *o, int *rc)
 
 		if (in->trace->nr_buffers && !text)
 			cpus = trace_buffer_cpus(&in->trace->buffers[0]);
-		print_label(o, in);
+		if (o->several)
+			cli_printf("%*s: ", o->emit.label_width, report_label(in));
 		printf("cpus=%u\n", cpus);
 		if (text) {
 			*rc = print_text_buffer(in);
@@ -462,9 +442,8 @@ static int report_damage(const struct report_options *o, int status)
 /* -T: what the filters became. */
 static void show_filters(const struct selection *sel)
 {
-	struct buf text;
+	scoped_buf text = buf_new(64u << 20);
 
-	buf_init(&text, 64u << 20);
 	for (size_t i = 0; i < sel->nr_filters; i++) {
 		if (sel->filters[i].wanted)
 			filter_show(sel->filters[i].wanted, &text);
@@ -472,7 +451,6 @@ static void show_filters(const struct selection *sel)
 			filter_show(sel->filters[i].unwanted, &text);
 	}
 	cli_put(text.data, text.len);
-	buf_free(&text);
 }
 
 /* What the options say about the records to show. */
@@ -486,9 +464,7 @@ static int select_records(struct report_options *o, struct selection *sel, struc
 				  .no_softirqs = o->no_softirqs};
 	sel->has_since = o->since;
 	sel->has_until = o->until;
-	rc = parse_time_option("--since", o->since, &sel->since, err);
-	if (rc == 0)
-		rc = parse_time_option("--until", o->until, &sel->until, err);
+	rc = parse_range(o->since, o->until, &sel->since, &sel->until, err);
 	if (rc == 0)
 		rc = report_make_filters(o, sel, err);
 	if (sel->nr_filters)
@@ -574,8 +550,6 @@ out:
 	return cli_result(rc, "writing the report", &err);
 }
 
-/* ---- the command ---- */
-
 /* Options that contradict each other. NULL when none do. */
 static const char *find_conflict(const struct report_options *o)
 {
@@ -607,19 +581,14 @@ static const char *find_conflict(const struct report_options *o)
 	return NULL;
 }
 
-/* Some options imply others. */
-static void complete_options(struct report_options *o)
-{
-	o->show_cpus |= o->show_first || o->show_last;
-	o->emit.no_plugins |= o->no_user_plugins;
-	o->emit.boundary |= o->emit.debug;
-}
-
 static int check_options(struct report_options *o, int others, char **argv)
 {
 	const char *conflict = find_conflict(o);
 
-	complete_options(o);
+	/* Some options imply others. */
+	o->show_cpus |= o->show_first || o->show_last;
+	o->emit.no_plugins |= o->no_user_plugins;
+	o->emit.boundary |= o->emit.debug;
 	if (others > 1 || (others && o->inputs.n))
 		conflict = "one file, or several with -i each";
 	if (conflict)
@@ -664,8 +633,10 @@ static int show_everything(struct report_options *o)
 	return shows_tree(o) ? report_graph(o) : show_records(o);
 }
 
-void report_free(struct report_options *o)
+void report_free(void *options)
 {
+	struct report_options *o = options;
+
 	vec_each (in, &o->inputs) {
 		trace_close(in->trace);
 		vec_free(&in->filters);
@@ -688,18 +659,12 @@ static int run(void *options, int others, char **argv)
 	return report_damage(o, status);
 }
 
-static void release(void *options)
-{
-	report_free(options);
-}
-
 const struct command command_report = {
 	.name = "report",
 	.summary = "show the events of a trace",
 	.usage = "[options] [FILE]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct report_options),
+	COMMAND_OPTS(opts, struct report_options),
 	.defaults = &(const struct report_options){.colour = "auto", .compat = "3.4"},
 	.run = run,
-	.release = release,
+	.release = report_free,
 };

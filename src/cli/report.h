@@ -23,18 +23,12 @@ struct report_input {
 	const char *path;
 	int64_t ts_offset;
 	uint64_t ts_hz;
-	struct {
-		struct report_filter *at;
-		size_t n, cap;
-	} filters;
+	vec_of(struct report_filter) filters;
 	struct spur_trace *trace;
 };
 
 struct report_options {
-	struct {
-		struct report_input *at;
-		size_t n, cap;
-	} inputs;
+	vec_of(struct report_input) inputs;
 	struct report_input early; /* options given before the first input */
 	bool several;		   /* more than one -i */
 	bool negate;		   /* a -v has been seen */
@@ -80,8 +74,8 @@ struct report_options {
 /* Opens all inputs. The exit status, after a message when it is not 0. */
 int report_open_inputs(struct report_options *o);
 
-/* Closes and frees the inputs, and what options of OPT_CALL have allocated. */
-void report_free(struct report_options *o);
+/* Of a struct report_options: closes and frees the inputs, and what options have allocated. */
+void report_free(void *options);
 
 /* Adds an input of that path; options given before the first one belong to it. 0 or -ENOMEM. */
 int report_add_input(struct report_options *o, const char *path);
@@ -124,6 +118,9 @@ int report_profile(const struct report_options *o, const struct report *rep,
 
 /* The next part of "a,b,c", which is not empty; moves *at past it. False when there is none. */
 bool report_next_part(const char **at, const char **part, size_t *len);
+
+/* --cpu, --since and --until for a walk, which Ctrl-C ends. -EINVAL with words. */
+int report_walk(const struct report_options *o, struct walk_options *w, struct spur_error *err);
 
 /* Filters of all inputs, from -F, -v, --pid and --comm. */
 int report_make_filters(struct report_options *o, struct selection *sel, struct spur_error *err);

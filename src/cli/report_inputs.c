@@ -36,15 +36,11 @@ int report_open_inputs(struct report_options *o)
 				    .ignore_date = o->no_date,
 				    .user_plugins = !o->no_user_plugins};
 	struct spur_error err = {0};
-	struct buf symbols;
+	scoped_buf symbols = buf_new(SYMBOLS_LIMIT);
 	int status = SPUR_OK;
 
 	note_missing_plugins(o);
-	/* The list of options ends with a NULL. */
-	if (o->plugin_options.n && !vec_push(&o->plugin_options))
-		return cli_refused("out of memory");
 	opt.plugin_options = o->plugin_options.at;
-	buf_init(&symbols, SYMBOLS_LIMIT);
 	if (o->kallsyms) {
 		if (file_read(o->kallsyms, &symbols, &err) < 0)
 			status = cli_fail(&err);
@@ -59,7 +55,6 @@ int report_open_inputs(struct report_options *o)
 		if (trace_open(in->path, &opt, &in->trace, &err) < 0)
 			status = cli_fail(&err);
 	}
-	buf_free(&symbols);
 	return status;
 }
 
@@ -68,13 +63,11 @@ int report_open_inputs(struct report_options *o)
 /* A regular expression for a whole name. */
 static bool compile_regex(const char *text, regex_t *re)
 {
-	struct buf pattern;
+	scoped_buf pattern = buf_new(REGEX_LIMIT);
 	bool ok;
 
-	buf_init(&pattern, REGEX_LIMIT);
 	buf_printf(&pattern, "^%s$", text);
 	ok = !buf_full(&pattern) && regcomp(re, buf_str(&pattern), REG_ICASE | REG_NOSUB) == 0;
-	buf_free(&pattern);
 	if (!ok)
 		cli_error("'%s' is not a regular expression", text);
 	return ok;
@@ -191,6 +184,19 @@ bool report_collect_sources(struct report_options *o, struct report_sources *s)
 	return true;
 }
 
+int report_walk(const struct report_options *o, struct walk_options *w, struct spur_error *err)
+{
+	if (parse_range(o->since, o->until, &w->since, &w->until, err) < 0)
+		return -EINVAL;
+	/* 0 would mean no limit; no event is at time 1. */
+	if (o->until && !w->until)
+		w->until = 1;
+	w->cpus = o->cpus.bits;
+	w->nr_cpus = o->cpus.nr;
+	w->stop = &cli_stop;
+	return 0;
+}
+
 #define FILTER_TEXT_LIMIT (1u << 20)
 
 static int add(struct filter **f, struct events *ev, const char *text, struct spur_error *err)
@@ -269,20 +275,15 @@ static void add_comms(const struct report_options *o, const struct spur_trace *t
 static int add_tasks(struct report_options *o, struct select_filters *to, struct spur_trace *t,
 		     struct spur_error *err)
 {
-	struct buf text;
-	int rc;
+	scoped_buf text = buf_new(FILTER_TEXT_LIMIT);
+	int rc = add_pids(&o->pids, &text, err);
 
-	buf_init(&text, FILTER_TEXT_LIMIT);
-	rc = add_pids(&o->pids, &text, err);
 	if (rc == 0)
 		add_comms(o, t, &text);
 	/* Names that no task has select nothing, not everything. */
 	if (rc == 0 && !text.len)
 		buf_puts(&text, ".*:common_pid==-1&&common_pid==1");
-	if (rc == 0)
-		rc = add(&to->wanted, t->events, buf_str(&text), err);
-	buf_free(&text);
-	return rc;
+	return rc == 0 ? add(&to->wanted, t->events, buf_str(&text), err) : rc;
 }
 
 static void note_missing_fields(const struct report_options *o, struct filter *f)

@@ -173,12 +173,10 @@ bool report_show(struct report_options *o, struct report_input *in, int *status)
 
 static void print_time(const struct report_options *o, const struct trace_buffer *b, uint64_t ts)
 {
-	struct buf text;
+	scoped_buf text = buf_new(100);
 
-	buf_init(&text, 100);
 	emit_time(&o->emit, b, ts, &text);
 	fwrite(text.data, 1, text.len, stdout);
-	buf_free(&text);
 }
 
 /* The last record: on the last page that has one. */
@@ -330,18 +328,14 @@ static bool is_listed(const struct string_refs *lists, const char *word, size_t 
 static bool is_wanted(void *arg, int64_t pid, const char *comm)
 {
 	const struct report_options *o = arg;
-	struct buf text;
-	bool listed;
+	scoped_buf text = buf_new(32);
 
 	if (!o->pids.n && !o->comms.n)
 		return true;
 	if (comm && is_listed(&o->comms, comm, strlen(comm)))
 		return true;
-	buf_init(&text, 32);
 	buf_i64(&text, pid);
-	listed = is_listed(&o->pids, text.data, text.len);
-	buf_free(&text);
-	return listed;
+	return is_listed(&o->pids, text.data, text.len);
 }
 
 static int check_pids(const struct report_options *o, struct spur_error *err)
@@ -359,17 +353,6 @@ static int check_pids(const struct report_options *o, struct spur_error *err)
 static int write_out(void *arg, const char *data, size_t len)
 {
 	return cli_write_coloured(data, len);
-}
-
-static int set_range(const struct report_options *o, struct walk_options *w, struct spur_error *err)
-{
-	if (parse_time_option("--since", o->since, &w->since, err) < 0 ||
-	    parse_time_option("--until", o->until, &w->until, err) < 0)
-		return -EINVAL;
-	/* Up to time 0 is not the same as to the end. */
-	if (o->until && !w->until)
-		w->until = 1;
-	return 0;
 }
 
 /* Filters are about the events between calls: which tasks are shown is decided by is_wanted(). */
@@ -409,11 +392,7 @@ int report_graph(struct report_options *o)
 	struct progress progress;
 	struct selection sel = {0};
 	struct calltree_options opt = {
-		.walk = {.cpus = o->cpus.bits,
-			 .nr_cpus = o->cpus.nr,
-			 .stop = &cli_stop,
-			 .progress = o->progress ? progress_show : NULL,
-			 .progress_arg = &progress},
+		.walk = {.progress = o->progress ? progress_show : NULL, .progress_arg = &progress},
 		.order = o->graph_by_time ? CALLTREE_BY_TIME : CALLTREE_BY_TASK,
 		.wanted = is_wanted,
 		.wanted_arg = o,
@@ -432,7 +411,7 @@ int report_graph(struct report_options *o)
 	if (o->align_ts)
 		report_align(o);
 	if (rc == 0)
-		rc = set_range(o, &opt.walk, &err);
+		rc = report_walk(o, &opt.walk, &err);
 	if (rc == 0)
 		rc = make_filters(o, &sel, &err);
 	if (rc == 0) {
@@ -449,16 +428,13 @@ int report_graph(struct report_options *o)
 
 int report_show_hooks(const struct report_options *o, struct spur_error *err)
 {
-	struct buf out;
-	int rc;
+	scoped_buf out = buf_new(TEXT_LIMIT);
+	int rc = hook_put_all(o->hooks.at, o->hooks.n, &out, err);
 
-	buf_init(&out, TEXT_LIMIT);
-	rc = hook_put_all(o->hooks.at, o->hooks.n, &out, err);
 	vec_each (in, &o->inputs)
 		hook_put_stored(in->trace->dat, &out);
 	if (rc == 0)
 		cli_put(out.data, out.len);
-	buf_free(&out);
 	return rc;
 }
 
@@ -496,12 +472,11 @@ int report_profile(const struct report_options *o, const struct report *rep, str
 {
 	const struct profile_input in = {rep->sources, rep->nr_sources, &rep->select, rep->stop};
 	struct profile *p = make_profile(o, rep->traces, err);
-	struct buf out;
+	scoped_buf out = buf_new(TEXT_LIMIT);
 	int rc;
 
 	if (!p)
 		return err->code;
-	buf_init(&out, TEXT_LIMIT);
 	rc = profile_run(p, &in, err);
 	if (rc == 0) {
 		profile_print(p, &out);
@@ -509,7 +484,6 @@ int report_profile(const struct report_options *o, const struct report *rep, str
 	}
 	if (rc == 0 && (profile_dropped(p) || buf_full(&out)))
 		warn((void *)o, "the profile is incomplete: it would take too much memory");
-	buf_free(&out);
 	profile_free(p);
 	return rc;
 }

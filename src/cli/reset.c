@@ -140,10 +140,8 @@ static int reset(const struct reset_options *o)
 	struct spur_error err = {0};
 	struct targets targets;
 	struct tracefs fs;
-	int status = live_open(&fs), left = SPUR_OK;
+	int status = live_targets(&fs, &o->picks, &targets), left = SPUR_OK;
 
-	if (status == SPUR_OK)
-		status = live_targets(&fs, &o->picks, &targets);
 	if (status != SPUR_OK)
 		return status;
 	/* Before the top buffer is: they may hold dynamic events. */
@@ -174,18 +172,11 @@ static int run(void *options, int others, char **argv)
 	return o->dead ? reset_dead() : reset(o);
 }
 
-static void release(void *options)
-{
-	vec_free(&((struct reset_options *)options)->picks);
-}
-
 const struct command command_reset = {
 	.name = "reset",
 	.summary = "turn all tracing off and reset its settings",
 	.usage = "[-B NAME | -a | -t [-b KB] [-d]]... [-k KIND]... | --dead",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct reset_options),
+	COMMAND_OPTS(opts, struct reset_options),
 	.run = run,
-	.release = release,
 	.takes_nothing = LIVE_TAKES_NOTHING,
 };

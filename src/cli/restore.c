@@ -37,8 +37,6 @@ static const struct opt opts[] = {
 	{0, "progress", OPT_FLAG, NULL, "show progress on standard error", AT(progress)},
 };
 
-/* ---- a trace that is cut off ---- */
-
 static int restore_trace(const struct restore_options *o, const char *path)
 {
 	struct progress progress;
@@ -172,8 +170,6 @@ static int restore_pages(const struct restore_options *o, int n, char **argv)
 	return status;
 }
 
-/* ---- the command ---- */
-
 /* Only the name says that a file holds pages; with another name the user must confirm it. */
 static bool all_leftovers(int n, char **argv)
 {
@@ -235,7 +231,6 @@ const struct command command_restore = {
 	.name = "restore",
 	.summary = "turn what a crash left behind into a trace",
 	.usage = "[options] [TRACE | CPU-FILE...]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct restore_options),
+	COMMAND_OPTS(opts, struct restore_options),
 	.run = run,
 };

@@ -29,18 +29,10 @@
 #define MESSAGE_LIMIT (1u << 20)
 #define SHELL_WORDS   "|&;<>()$`*?[]#~%{}\n!"
 
-/* ---- lists ---- */
-
-bool script_words_end(struct string_refs *w)
+void script_command_free(void *options)
 {
-	if (!string_refs_add(w, NULL))
-		return false;
-	w->n--;
-	return true;
-}
+	struct script_command *o = options;
 
-void script_command_free(struct script_command *o)
-{
 	vec_free(&o->positional);
 	vec_free(&o->named);
 	vec_free(&o->include_dirs);
@@ -57,39 +49,40 @@ bool script_params(struct script_command *o, char **argv)
 		if (!string_refs_add(named ? &o->named : &o->positional, *argv))
 			return false;
 	}
-	return script_words_end(&o->positional) && script_words_end(&o->named) &&
-	       script_words_end(&o->include_dirs) && script_words_end(&o->include_files) &&
-	       script_words_end(&o->debuginfo);
+	return true;
+}
+
+const char *const *script_positional(const struct script_command *o)
+{
+	static const char *const none[] = {NULL};
+
+	return o->positional.n ? o->positional.at : none;
 }
 
 /* ---- messages ---- */
 
 void script_print(const char *text, size_t len)
 {
-	struct buf shown;
+	scoped_buf shown = buf_new(len + 1);
 
 	if (!len)
 		return;
 	fflush(stdout);
-	buf_init(&shown, len + 1);
 	if (isatty(STDERR_FILENO))
 		buf_put_safe(&shown, text, len);
 	else
 		buf_put(&shown, text, len);
 	fwrite(shown.data, 1, shown.len, stderr);
-	buf_free(&shown);
 }
 
 static void say(const char *front, const char *fmt, va_list ap)
 {
-	struct buf text;
+	scoped_buf text = buf_new(MESSAGE_LIMIT);
 
-	buf_init(&text, MESSAGE_LIMIT);
 	buf_puts(&text, front);
 	buf_vprintf(&text, fmt, ap);
 	buf_putc(&text, '\n');
 	script_print(text.data, text.len);
-	buf_free(&text);
 }
 
 int script_error(const struct script_command *o, const char *fmt, ...)
@@ -215,10 +208,9 @@ static bool needs_shell(const char *command)
 static bool is_command(const char *word)
 {
 	const char *dirs = getenv("PATH");
-	struct buf path;
+	scoped_buf path = buf_new(MESSAGE_LIMIT);
 	bool found = strchr(word, '/') && access(word, X_OK) == 0;
 
-	buf_init(&path, MESSAGE_LIMIT);
 	while (*word && !strchr(word, '/') && dirs && *dirs && !found) {
 		const size_t len = strcspn(dirs, ":");
 
@@ -228,7 +220,6 @@ static bool is_command(const char *word)
 		found = access(buf_str(&path), X_OK) == 0;
 		dirs += len + (dirs[len] == ':');
 	}
-	buf_free(&path);
 	return found;
 }
 
@@ -342,19 +333,12 @@ static int write_held(struct script_command *o)
 	return rc;
 }
 
-/* Wipes the progress before anything else is shown. */
-static void wipe(struct script_command *o)
-{
-	progress_end(&o->progress);
-	o->progress.shown = false;
-}
-
 static int on_write(void *arg, const char *data, size_t len, bool errors)
 {
 	struct script_command *o = arg;
 	int rc = 0;
 
-	wipe(o);
+	progress_end(&o->progress);
 	if (errors) {
 		script_print(data, len);
 		return 0;
@@ -419,7 +403,7 @@ static bool print_messages(struct script_command *o, const struct script *s)
 	const char *all = script_messages(s);
 	const size_t len = strlen(all);
 
-	wipe(o);
+	progress_end(&o->progress);
 	if (len > o->told)
 		script_print(all + o->told, len - o->told);
 	o->told = len;
@@ -551,10 +535,7 @@ static bool choose_buffering(struct script_command *o)
 	}
 	if (!o->buffering)
 		return true;
-	if (o->bpftrace)
-		script_error(o, "USAGE: -B must be either 'line', 'full', or 'none'.");
-	else
-		script_error(o, "-B: none, line or full, not '%s'", o->buffering);
+	script_error(o, "-B: none, line or full, not '%s'", o->buffering);
 	return false;
 }
 
@@ -608,7 +589,7 @@ static void set_options(struct script_command *o, const struct buf *text,
 	opt->mode = o->bench ? SCRIPT_BENCH : o->test ? SCRIPT_TEST : SCRIPT_TRACE;
 	opt->text = buf_str((struct buf *)text);
 	opt->len = text->len;
-	opt->params = o->positional.at;
+	opt->params = script_positional(o);
 	opt->named = o->named.at;
 	opt->include_dirs = o->include_dirs.at;
 	opt->include_files = o->include_files.at;
@@ -707,14 +688,11 @@ int script_take_pids(void *options, const struct opt *o, const char *arg)
 
 	do {
 		const long pid = strtol(arg, &end, 10);
-		pid_t *slot;
 
 		if (end == arg || (*end && *end != ',') || pid < 1 || pid > MAX_PID)
 			return opt_error(o, "'%s' is not the number of a process", arg);
-		slot = vec_push(&c->pids);
-		if (!slot)
+		if (!vec_add(&c->pids, &(pid_t){(pid_t)pid}))
 			return -ENOMEM;
-		*slot = (pid_t)pid;
 		arg = end + (*end == ',');
 	} while (*arg);
 	return 0;
@@ -789,18 +767,12 @@ static int run(void *options, int others, char **argv)
 	return o->fmt ? script_command_format(o) : script_command_run(o);
 }
 
-static void release(void *options)
-{
-	script_command_free(options);
-}
-
 const struct command command_script = {
 	.name = "script",
 	.summary = "run a bpftrace script, live or over a recording",
 	.usage = "[OPTION...] -e PROGRAM | FILE [PARAMETER...] [-- --NAME=VALUE...], or -l "
 		 "[PATTERN]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct script_command),
+	COMMAND_OPTS(opts, struct script_command),
 	.run = run,
-	.release = release,
+	.release = script_command_free,
 };

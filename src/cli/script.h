@@ -15,18 +15,15 @@
 #include "script/script.h"
 
 struct script_command {
-	bool bpftrace;			      /* that is the name it was called by */
-	const char *program;		      /* -e */
-	const char *name;		      /* of that program, for messages; NULL: "stdin" */
-	const char *file;		      /* or a file, "-": standard input */
-	struct string_refs positional, named; /* followed by a NULL: script_words_end() */
+	bool bpftrace;	     /* that is the name it was called by */
+	const char *program; /* -e */
+	const char *name;    /* of that program, for messages; NULL: "stdin" */
+	const char *file;    /* or a file, "-": standard input */
+	struct string_refs positional, named;
 	const char *input, *output, *format, *buffering, *dump, *command, *features, *btf,
 		*probe_filter, *traceable, *aot;
 	struct string_refs include_dirs, include_files, debuginfo;
-	struct {
-		pid_t *at;
-		size_t n, cap;
-	} pids;
+	vec_of(pid_t) pids;
 	const char *pattern; /* of -l; NULL: the script's probes, or all */
 	uint64_t duration;   /* ns from when all is attached; 0: without end */
 	unsigned int check;  /* how often -k was given */
@@ -42,15 +39,16 @@ struct script_command {
 	size_t told; /* of the script's messages, in bytes */
 };
 
-/* Puts a NULL after the last one. False without memory. */
-bool script_words_end(struct string_refs *w);
-void script_command_free(struct script_command *o);
+/* For the release() of commands whose options begin with a struct script_command. */
+void script_command_free(void *options);
 
 /* For an option: one process, or several with commas between them. */
 int script_take_pids(void *options, const struct opt *o, const char *arg);
 
 /* "--name" words are for getopt(), the others are $1 …; false without memory. */
 bool script_params(struct script_command *o, char **argv);
+/* Up to a NULL: $1 is empty without parameters, and not unknown. */
+const char *const *script_positional(const struct script_command *o);
 
 /* "spur: …", or "ERROR: …" under the name bpftrace; returns 1, wrong usage under either name. */
 int script_error(const struct script_command *o, const char *fmt, ...)

@@ -40,29 +40,25 @@ static const struct {
 
 struct names {
 	struct pattern pattern;
-	const char **at;
-	size_t n, cap;
+	struct string_refs found;
 };
 
-static bool is_type(const char *pattern)
+/* The kind of types that a pattern is about; ARRAY_SIZE(kinds): none. */
+static size_t kind_of(const char *pattern)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (strncmp(pattern, kinds[i].word, strlen(kinds[i].word)) == 0)
-			return true;
-	return false;
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(kinds) && strncmp(pattern, kinds[i].word, strlen(kinds[i].word)) != 0)
+		i++;
+	return i;
 }
 
 static bool add_matching(void *arg, const char *name)
 {
 	struct names *names = arg;
-	const char **slot;
 
-	if (!pattern_match(&names->pattern, name, strlen(name)))
-		return true;
-	slot = vec_push(names);
-	if (slot)
-		*slot = name;
-	return slot != NULL;
+	return !pattern_match(&names->pattern, name, strlen(name)) ||
+	       string_refs_add(&names->found, name);
 }
 
 static int by_name(const void *a, const void *b)
@@ -72,26 +68,23 @@ static int by_name(const void *a, const void *b)
 
 static void show_type(const struct btf *btf, size_t kind, const char *name, bool whole)
 {
-	struct buf text;
+	scoped_buf text = buf_new(DEFINITION_LIMIT);
 
-	buf_init(&text, DEFINITION_LIMIT);
 	if (!whole || !btf_define(btf, kinds[kind].want, name, &text))
 		buf_printf(&text, "%s%s", kinds[kind].word, name);
 	buf_putc(&text, '\n');
 	cli_put(text.data, text.len);
-	buf_free(&text);
 }
 
 static int list_types(const struct script_command *o, const char *pattern)
 {
 	struct names names = {0};
+	struct string_refs *found = &names.found;
 	struct spur_error err = {0};
 	struct btf *btf = NULL;
-	size_t kind = 0;
+	const size_t kind = kind_of(pattern);
 	int rc;
 
-	while (strncmp(pattern, kinds[kind].word, strlen(kinds[kind].word)) != 0)
-		kind++;
 	pattern += strlen(kinds[kind].word);
 	pattern += strspn(pattern, " \t");
 	rc = pattern_glob(&names.pattern, pattern, strlen(pattern), &err);
@@ -99,12 +92,12 @@ static int list_types(const struct script_command *o, const char *pattern)
 		rc = btf_open(o->btf ? o->btf : "/sys/kernel/btf/vmlinux", NULL, &btf, &err);
 	if (rc == 0 && !btf_names(btf, kinds[kind].want, add_matching, &names))
 		rc = -ENOMEM;
-	if (names.n)
-		qsort(names.at, names.n, sizeof(*names.at), by_name);
-	for (size_t i = 0; i < names.n; i++)
-		if (!i || strcmp(names.at[i - 1], names.at[i]) != 0)
-			show_type(btf, kind, names.at[i], o->verbose);
-	vec_free(&names);
+	if (found->n)
+		qsort(found->at, found->n, sizeof(*found->at), by_name);
+	for (size_t i = 0; i < found->n; i++)
+		if (!i || strcmp(found->at[i - 1], found->at[i]) != 0)
+			show_type(btf, kind, found->at[i], o->verbose);
+	vec_free(found);
 	pattern_free(&names.pattern);
 	btf_free(btf);
 	return rc < 0 ? script_fail(o, rc, pattern, &err) : SPUR_OK;
@@ -140,17 +133,15 @@ static size_t shown_len(const struct probe_target *t)
 static int show(void *arg, const struct probe_target *t)
 {
 	struct listing *l = arg;
-	struct buf text;
+	scoped_buf text = buf_new(DESCRIBE_LIMIT);
 
 	l->nr++;
 	cli_put(t->name, shown_len(t));
 	cli_put("\n", 1);
 	if (!l->o->verbose)
 		return 0;
-	buf_init(&text, DESCRIBE_LIMIT);
 	probe_describe(&l->world, t, &text);
 	cli_put(text.data, text.len);
-	buf_free(&text);
 	return 0;
 }
 
@@ -170,7 +161,7 @@ static int list_one(struct listing *l, const char *pattern)
 	struct spur_error err = {0};
 	int rc;
 
-	if (is_type(pattern))
+	if (kind_of(pattern) < ARRAY_SIZE(kinds))
 		return list_types(l->o, pattern);
 	rc = probes_list(&l->world, pattern, show, l, &err);
 	if (rc == -EINVAL)
@@ -226,7 +217,7 @@ static int list_script(struct listing *l)
 	const struct parse_options opt = {.include_dirs = o->include_dirs.at,
 					  .include_files = o->include_files.at,
 					  .no_headers = true,
-					  .params = o->positional.at};
+					  .params = script_positional(o)};
 	struct script_ast ast = {0};
 	struct source source;
 	struct buf text;
@@ -248,22 +239,17 @@ static int list_script(struct listing *l)
 	return status;
 }
 
-/* The word after -l is a script if there is such a file. */
-static void find_file(struct script_command *o)
-{
-	if (o->pattern && !o->program && !o->file && access(o->pattern, F_OK) == 0) {
-		o->file = o->pattern;
-		o->pattern = NULL;
-	}
-}
-
 int script_command_list(struct script_command *o)
 {
 	struct listing l = {.o = o};
 	struct spur_error err = {0};
 	int status = SPUR_OK;
 
-	find_file(o);
+	/* The word after -l is a script if there is such a file. */
+	if (o->pattern && !o->program && !o->file && access(o->pattern, F_OK) == 0) {
+		o->file = o->pattern;
+		o->pattern = NULL;
+	}
 	arena_init(&l.arena, ARENA_LIMIT);
 	l.world = (struct probe_world){.arena = &l.arena,
 				       .pid = o->pids.n ? o->pids.at[0] : 0,
@@ -316,10 +302,9 @@ static void show_build(void)
 static void show_group(struct bpf_features *f, enum ability_group group, const char *title)
 {
 	struct ability a;
-	struct buf one;
+	scoped_buf one = buf_new(256);
 
 	cli_printf("%s\n", title);
-	buf_init(&one, 256);
 	for (size_t i = 0; ability_try(f, group, i, &a); i++) {
 		buf_reset(&one);
 		if (a.number)
@@ -333,7 +318,6 @@ static void show_group(struct bpf_features *f, enum ability_group group, const c
 		if (i % 2 == 0 && !ability_try(f, group, i + 1, &a))
 			cli_printf("\n");
 	}
-	buf_free(&one);
 	cli_printf("\n");
 }
 
@@ -407,12 +391,10 @@ static bool same(const struct buf *a, const struct buf *b)
 static int format(const struct script_command *o, const struct buf *text, struct buf *formatted)
 {
 	struct spur_error err = {0};
-	struct buf before, after;
-	int rc;
+	scoped_buf after = buf_new(TEXT_LIMIT);
+	scoped_buf before = buf_new(TEXT_LIMIT);
+	int rc = picture(o, text, &before);
 
-	buf_init(&before, TEXT_LIMIT);
-	buf_init(&after, TEXT_LIMIT);
-	rc = picture(o, text, &before);
 	if (rc == 0) {
 		rc = format_script(text->data, text->len, formatted, &err);
 		if (rc == 0 && (picture(o, formatted, &after) < 0 || !same(&before, &after)))
@@ -422,25 +404,20 @@ static int format(const struct script_command *o, const struct buf *text, struct
 		if (rc < 0)
 			script_error(o, "%s: %s", script_name(o), err.text);
 	}
-	buf_free(&before);
-	buf_free(&after);
 	return rc;
 }
 
 int script_command_format(struct script_command *o)
 {
-	struct buf text, formatted;
+	struct buf text;
+	scoped_buf formatted = buf_new(TEXT_LIMIT);
 	int status;
 
-	if (!script_words_end(&o->include_dirs) || !script_words_end(&o->include_files))
-		return script_error(o, "out of memory");
-	buf_init(&formatted, TEXT_LIMIT);
 	status = script_read(o, &text);
 	if (status == SPUR_OK && format(o, &text, &formatted) < 0)
 		status = SPUR_USAGE;
 	if (status == SPUR_OK)
 		cli_put(formatted.data, formatted.len);
 	buf_free(&text);
-	buf_free(&formatted);
 	return status;
 }

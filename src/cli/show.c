@@ -11,9 +11,9 @@
 
 #define PATH_CAP 512
 
-/* A setting to be shown: a file, or an event's. */
+/* A setting to be shown. */
 struct setting {
-	const char *file;
+	const struct opt *option;
 	const char *event; /* NULL: not an event's */
 };
 
@@ -21,56 +21,15 @@ struct show_options {
 	const char *instance;
 	const char *cpu;
 	bool pipe, snapshot, name, no_pager;
-	struct {
-		struct setting *at;
-		size_t n, cap;
-	} settings;
-};
-
-/* The long options that show a setting, and the files they show. */
-static const struct {
-	const char *option, *file;
-} files[] = {
-	{"tracing_on", "tracing_on"},
-	{"current_tracer", "current_tracer"},
-	{"buffer_size", "buffer_size_kb"},
-	{"buffer_total_size", "buffer_total_size_kb"},
-	{"buffer_subbuf_size", "buffer_subbuf_size_kb"},
-	{"buffer_percent", "buffer_percent"},
-	{"ftrace_filter", "set_ftrace_filter"},
-	{"ftrace_notrace", "set_ftrace_notrace"},
-	{"ftrace_pid", "set_ftrace_pid"},
-	{"graph_function", "set_graph_function"},
-	{"graph_notrace", "set_graph_notrace"},
-	{"cpumask", "tracing_cpumask"},
-	{"max_latency", "tracing_max_latency"},
-	{"hist", "hist"},
-	{"trigger", "trigger"},
-	{"filter", "filter"},
+	vec_of(struct setting) settings;
 };
 
 static int take_setting(void *options, const struct opt *opt, const char *arg)
 {
 	struct show_options *o = options;
-	struct setting *s = vec_push(&o->settings);
+	const struct setting s = {opt, arg};
 
-	if (!s)
-		return -ENOMEM;
-	s->event = arg;
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		if (strcmp(files[i].option, opt->name) == 0)
-			s->file = files[i].file;
-	return 0;
-}
-
-/* The option that shows a setting. */
-static const char *option_of(const struct setting *s)
-{
-	size_t i = 0;
-
-	while (strcmp(files[i].file, s->file) != 0)
-		i++;
-	return files[i].option;
+	return vec_add(&o->settings, &s) ? 0 : -ENOMEM;
 }
 
 static int take_instance(void *options, const struct opt *opt, const char *arg)
@@ -96,33 +55,59 @@ static const struct opt opts[] = {
 	{0, "no-pager", OPT_FLAG, NULL, "do not", AT(no_pager)},
 
 	{.kind = OPT_GROUP, .help = "Settings instead of the buffer"},
-	{0, "tracing_on", OPT_CALL, NULL, "whether the buffer accepts events",
-	 .call = take_setting},
-	{0, "current_tracer", OPT_CALL, NULL, "the tracer", .call = take_setting},
-	{0, "buffer_size", OPT_CALL, NULL, "the size per CPU, in kB", .call = take_setting},
-	{0, "buffer_total_size", OPT_CALL, NULL, "the size of all CPUs, in kB",
-	 .call = take_setting},
-	{0, "buffer_subbuf_size", OPT_CALL, NULL, "the size of a sub-buffer, in kB",
-	 .call = take_setting},
-	{0, "buffer_percent", OPT_CALL, NULL, "how full it is when readers wake up",
-	 .call = take_setting},
-	{0, "ftrace_filter", OPT_CALL, NULL, "the functions that are traced", .call = take_setting},
-	{0, "ftrace_notrace", OPT_CALL, NULL, "the functions that are not", .call = take_setting},
-	{0, "ftrace_pid", OPT_CALL, NULL, "the tasks whose functions are traced",
-	 .call = take_setting},
-	{0, "graph_function", OPT_CALL, NULL, "the functions whose calls are graphed",
-	 .call = take_setting},
-	{0, "graph_notrace", OPT_CALL, NULL, "the functions whose calls are not",
-	 .call = take_setting},
-	{0, "cpumask", OPT_CALL, NULL, "the CPUs that are traced", .call = take_setting},
-	{0, "max_latency", OPT_CALL, NULL, "the longest latency of a latency tracer, in us",
-	 .call = take_setting},
-	{0, "hist", OPT_CALL, "EVENT", "an event's histogram", .call = take_setting},
-	{0, "trigger", OPT_CALL, "EVENT", "an event's triggers", .call = take_setting},
-	{0, "filter", OPT_CALL, "EVENT", "an event's filter", .call = take_setting},
+	{0, "tracing_on", OPT_VEC, NULL, "whether the buffer accepts events", AT(settings),
+	 take_setting},
+	{0, "current_tracer", OPT_VEC, NULL, "the tracer", AT(settings), take_setting},
+	{0, "buffer_size", OPT_VEC, NULL, "the size per CPU, in kB", AT(settings), take_setting},
+	{0, "buffer_total_size", OPT_VEC, NULL, "the size of all CPUs, in kB", AT(settings),
+	 take_setting},
+	{0, "buffer_subbuf_size", OPT_VEC, NULL, "the size of a sub-buffer, in kB", AT(settings),
+	 take_setting},
+	{0, "buffer_percent", OPT_VEC, NULL, "how full it is when readers wake up", AT(settings),
+	 take_setting},
+	{0, "ftrace_filter", OPT_VEC, NULL, "the functions that are traced", AT(settings),
+	 take_setting},
+	{0, "ftrace_notrace", OPT_VEC, NULL, "the functions that are not", AT(settings),
+	 take_setting},
+	{0, "ftrace_pid", OPT_VEC, NULL, "the tasks whose functions are traced", AT(settings),
+	 take_setting},
+	{0, "graph_function", OPT_VEC, NULL, "the functions whose calls are graphed", AT(settings),
+	 take_setting},
+	{0, "graph_notrace", OPT_VEC, NULL, "the functions whose calls are not", AT(settings),
+	 take_setting},
+	{0, "cpumask", OPT_VEC, NULL, "the CPUs that are traced", AT(settings), take_setting},
+	{0, "max_latency", OPT_VEC, NULL, "the longest latency of a latency tracer, in us",
+	 AT(settings), take_setting},
+	{0, "hist", OPT_VEC, "EVENT", "an event's histogram", AT(settings), take_setting},
+	{0, "trigger", OPT_VEC, "EVENT", "an event's triggers", AT(settings), take_setting},
+	{0, "filter", OPT_VEC, "EVENT", "an event's filter", AT(settings), take_setting},
 };
 
 /* ---- settings ---- */
+
+/* The file that an option shows: of its name, but for these. */
+static const char *file_of(const struct opt *o)
+{
+	static const struct {
+		const char *option, *file;
+	} others[] = {
+		{"buffer_size", "buffer_size_kb"},
+		{"buffer_total_size", "buffer_total_size_kb"},
+		{"buffer_subbuf_size", "buffer_subbuf_size_kb"},
+		{"ftrace_filter", "set_ftrace_filter"},
+		{"ftrace_notrace", "set_ftrace_notrace"},
+		{"ftrace_pid", "set_ftrace_pid"},
+		{"graph_function", "set_graph_function"},
+		{"graph_notrace", "set_graph_notrace"},
+		{"cpumask", "tracing_cpumask"},
+		{"max_latency", "tracing_max_latency"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (strcmp(others[i].option, o->name) == 0)
+			return others[i].file;
+	return o->name;
+}
 
 /* The path of an event's file; false after a message when there is no such event. */
 static bool event_path(const struct tracefs *fs, const char *instance, const struct setting *s,
@@ -144,7 +129,8 @@ static bool event_path(const struct tracefs *fs, const char *instance, const str
 		found = strpbrk(s->event, ":/") ? tracefs_event_matches(e, s->event)
 						: strcmp(e->name, s->event) == 0;
 		if (found)
-			snprintf(path, cap, "events/%s/%s/%s", e->system, e->name, s->file);
+			snprintf(path, cap, "events/%s/%s/%s", e->system, e->name,
+				 file_of(s->option));
 		else
 			suggest_try(&near, e->name);
 	}
@@ -157,18 +143,19 @@ static bool event_path(const struct tracefs *fs, const char *instance, const str
 
 static int show_setting(const struct tracefs *fs, const char *instance, const struct setting *s)
 {
+	const char *file = file_of(s->option);
 	char path[PATH_CAP];
 
 	if (s->event) {
 		if (!event_path(fs, instance, s, path, sizeof(path)))
 			return SPUR_USAGE;
-		if (strcmp(s->file, "hist") == 0 && !tracefs_has(fs, instance, path))
+		if (strcmp(file, "hist") == 0 && !tracefs_has(fs, instance, path))
 			return cli_refused("this kernel has no histograms (CONFIG_HIST_TRIGGERS)");
 		return live_copy(fs, instance, path);
 	}
-	if (!tracefs_has(fs, instance, s->file))
-		return cli_refused("%s: this kernel has no such setting here", s->file);
-	return live_copy(fs, instance, s->file);
+	if (!tracefs_has(fs, instance, file))
+		return cli_refused("%s: this kernel has no such setting here", file);
+	return live_copy(fs, instance, file);
 }
 
 /* ---- the buffer ---- */
@@ -224,22 +211,15 @@ static int run(void *options, int others, char **argv)
 		return cli_wrong("-p or -s, not both");
 	if (o->settings.n && (o->pipe || o->snapshot || o->cpu || o->name))
 		return cli_wrong("-p, -s, -c and -f are about the buffer: not with --%s",
-				 option_of(&o->settings.at[0]));
+				 o->settings.at[0].option->name);
 	return show(o);
-}
-
-static void release(void *options)
-{
-	vec_free(&((struct show_options *)options)->settings);
 }
 
 const struct command command_show = {
 	.name = "show",
 	.summary = "print the kernel's buffer, or a setting",
 	.usage = "[-p | -s] [-c CPU] [-B NAME] [options]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct show_options),
+	COMMAND_OPTS(opts, struct show_options),
 	.run = run,
-	.release = release,
 	.takes_nothing = LIVE_TAKES_NOTHING,
 };

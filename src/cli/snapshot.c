@@ -79,8 +79,7 @@ const struct command command_snapshot = {
 	.name = "snapshot",
 	.summary = "take, show, empty or free the kernel's snapshot",
 	.usage = "[-s] [-r] [-f] [-c CPU] [-B NAME]",
-	COMMAND_OPTS(snapshot_opts),
-	.size = sizeof(struct snapshot_options),
+	COMMAND_OPTS(snapshot_opts, struct snapshot_options),
 	.run = run_snapshot,
 	.takes_nothing = LIVE_TAKES_NOTHING,
 };
@@ -104,14 +103,13 @@ static const struct opt stack_opts[] = {
 static int show_stack(const struct tracefs *fs)
 {
 	struct spur_error err = {0};
-	struct buf text, shown;
+	scoped_buf shown = buf_new(2 * STACK_LIMIT);
+	scoped_buf text = buf_new(STACK_LIMIT);
 	int64_t on = 0;
 	int rc = tracefs_read_number(fs, NULL, STACK_SWITCH, &on, &err);
 
 	if (rc < 0)
 		return cli_fail(&err);
-	buf_init(&text, STACK_LIMIT);
-	buf_init(&shown, 2 * STACK_LIMIT);
 	buf_puts(&shown, on ? "(stack tracer running)\n" : "(stack tracer not running)\n");
 	rc = tracefs_read(fs, NULL, "stack_trace", &text, &err);
 	for (const char *at = text.data; rc == 0 && *at;) {
@@ -124,8 +122,6 @@ static int show_stack(const struct tracefs *fs)
 	}
 	if (rc == 0)
 		rc = cli_write(shown.data, shown.len);
-	buf_free(&text);
-	buf_free(&shown);
 	return cli_result(rc, "standard output", &err);
 }
 
@@ -157,8 +153,7 @@ const struct command command_stack = {
 	.name = "stack",
 	.summary = "find the deepest kernel stack",
 	.usage = "[--start | --stop | --reset]",
-	COMMAND_OPTS(stack_opts),
-	.size = sizeof(struct stack_options),
+	COMMAND_OPTS(stack_opts, struct stack_options),
 	.run = run_stack,
 	.takes_nothing = "",
 };

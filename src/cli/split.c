@@ -16,10 +16,7 @@ struct split_options {
 	uint64_t amount;
 	bool repeat, per_cpu, progress, quiet, force;
 	int64_t cpu;
-	struct {
-		struct split_buffer *at;
-		size_t n, cap;
-	} buffers;
+	vec_of(struct split_buffer) buffers;
 };
 
 #define AT(field) offsetof(struct split_options, field)
@@ -55,13 +52,10 @@ static int take_amount(void *options, const struct opt *opt, const char *arg)
 static int take_buffer(void *options, const struct opt *opt, const char *arg)
 {
 	struct split_options *o = options;
-	struct split_buffer *b = vec_push(&o->buffers);
 	const char *name = arg ? arg : "";
+	const struct split_buffer b = {name, name};
 
-	if (!b)
-		return -ENOMEM;
-	*b = (struct split_buffer){name, name};
-	return 0;
+	return vec_add(&o->buffers, &b) ? 0 : -ENOMEM;
 }
 
 /* -t and -b: what the buffer named last is called in the pieces. */
@@ -90,9 +84,9 @@ static const struct opt opts[] = {
 	{'r', NULL, OPT_FLAG, NULL, "write pieces up to the end, not only one", AT(repeat)},
 	{0, NULL, OPT_GROUP, NULL, "What is in the pieces"},
 	{'C', NULL, OPT_NUMBER, "CPU", "only this CPU", AT(cpu)},
-	{'B', NULL, OPT_CALL, "NAME", "this buffer (instance); may be given several times",
-	 .call = take_buffer},
-	{0, "top", OPT_CALL, NULL, "the top buffer", .call = take_buffer},
+	{'B', NULL, OPT_VEC, "NAME", "this buffer (instance); may be given several times",
+	 AT(buffers), take_buffer},
+	{0, "top", OPT_VEC, NULL, "the top buffer", AT(buffers), take_buffer},
 	{'t', NULL, OPT_CALL, NULL, "the buffer just named becomes the top one",
 	 .call = rename_buffer},
 	{'b', NULL, OPT_CALL, "NAME", "the buffer just named gets another name",
@@ -101,8 +95,6 @@ static const struct opt opts[] = {
 	{'q', "quiet", OPT_FLAG, NULL, "do not list the files", AT(quiet)},
 	{0, "progress", OPT_FLAG, NULL, "show progress on standard error", AT(progress)},
 };
-
-/* ---- the command ---- */
 
 /* Times are what a report shows: seconds, or what another clock counts. */
 static bool take_time(const struct spur_trace *t, const char *text, const char *what, uint64_t *ts)
@@ -233,18 +225,11 @@ static int run(void *options, int others, char **argv)
 	return status;
 }
 
-static void release(void *options)
-{
-	vec_free(&((struct split_options *)options)->buffers);
-}
-
 const struct command command_split = {
 	.name = "split",
 	.summary = "cut a trace into pieces",
 	.usage = "[options] [START [END]]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct split_options),
+	COMMAND_OPTS(opts, struct split_options),
 	.defaults = &(const struct split_options){.input = "trace.dat", .cpu = -1},
 	.run = run,
-	.release = release,
 };

@@ -53,7 +53,7 @@ static const struct opt opts[] = {
 	{0, "json", OPT_FLAG, NULL, "a JSON array of objects", AT(modes[SQL_JSON])},
 	{0, "markdown", OPT_FLAG, NULL, "a Markdown table", AT(modes[SQL_MARKDOWN])},
 	{0, "tabs", OPT_FLAG, NULL, "values separated by tabs", AT(modes[SQL_TABS])},
-	{0, "no-header", OPT_FLAG, NULL, "without the names of columns", AT(no_header)},
+	{0, "no-header", OPT_CLEAR, NULL, "without the names of columns", AT(header)},
 	{0, "timer", OPT_FLAG, NULL, "print how long each statement took", AT(timer)},
 	{'q', "quiet", OPT_FLAG, NULL, "no progress and no remarks", AT(quiet)},
 	{0, "threads", OPT_NUMBER, "N", "number of threads (one per CPU)", AT(threads)},
@@ -84,19 +84,14 @@ static int run(void *options, int others, char **argv)
 /* "NAME=FILE", unless there is a file of that very name. */
 static const char *named_file(const char *arg, char *name, size_t cap)
 {
-	const char *equal = strchr(arg, '=');
-	size_t len = equal ? (size_t)(equal - arg) : 0;
+	const size_t len = strspn(arg, SQL_NAME_CHARACTERS);
 
-	if (!len || len >= cap || !equal[1] || access(arg, F_OK) == 0)
+	if (!len || len >= cap || arg[len] != '=' || !arg[len + 1] || access(arg, F_OK) == 0 ||
+	    isdigit((unsigned char)*arg))
 		return NULL;
-	for (size_t i = 0; i < len; i++)
-		if (!strchr("_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
-			    arg[i]) ||
-		    (i == 0 && arg[i] >= '0' && arg[i] <= '9'))
-			return NULL;
 	memcpy(name, arg, len);
 	name[len] = '\0';
-	return equal + 1;
+	return arg + len + 1;
 }
 
 /*
@@ -117,13 +112,10 @@ static bool is_query(const char *arg)
 static int add_trace(struct sql *s, struct spur_trace *t, const char *name)
 {
 	struct spur_error err = {0};
-	struct spur_trace **slot = vec_push(&s->traces);
-
-	if (!slot) {
+	if (!vec_add(&s->traces, &t)) {
 		trace_close(t);
 		return cli_refused("out of memory");
 	}
-	*slot = t;
 	return query_add(s->session, t, name, &err) < 0 ? cli_fail(&err) : SPUR_OK;
 }
 
@@ -164,25 +156,12 @@ static int take_query(struct sql *s, int others, char **argv)
 
 static const char *setting(const void *sql, const char *name)
 {
-	const struct sql *s = sql;
-	const size_t len = strlen(name);
-
-	for (size_t i = s->settings.n; i-- > 0;)
-		if (strncmp(s->settings.at[i], name, len) == 0 && s->settings.at[i][len] == '=')
-			return s->settings.at[i] + len + 1;
-	return NULL;
-}
-
-static int open_store(struct sql *s)
-{
-	const struct store_options opt = {.address = s->fleet, .setting = setting, .arg = s};
-	struct spur_error err = {0};
-
-	return query_add_store(s->session, &opt, &err) < 0 ? cli_fail(&err) : SPUR_OK;
+	return sql_value(&((const struct sql *)sql)->settings, name);
 }
 
 static int open_fleet(struct sql *s, int files)
 {
+	const struct store_options store = {.address = s->fleet, .setting = setting, .arg = s};
 	int64_t threads = s->threads;
 	struct fleet_options opt = {.path = s->fleet};
 	struct spur_error err = {0};
@@ -190,7 +169,7 @@ static int open_fleet(struct sql *s, int files)
 	if (files || s->input || s->live)
 		return cli_wrong("--fleet asks the traces of a folder, and no others");
 	if (query_is_store(s->fleet))
-		return open_store(s);
+		return query_add_store(s->session, &store, &err) < 0 ? cli_fail(&err) : SPUR_OK;
 	if (s->settings.n)
 		return cli_wrong("-O is about a server, and '%s' is none", s->fleet);
 	if (!cli_threads(&threads))
@@ -237,7 +216,6 @@ static void on_note(void *arg, const char *text)
 	struct sql *s = arg;
 
 	progress_end(&s->progress);
-	s->progress.shown = false;
 	if (!s->quiet)
 		cli_error("%s", text);
 }
@@ -290,10 +268,9 @@ static bool choose_mode(struct sql *s)
 		if (s->modes[i])
 			s->mode = (enum sql_mode)i;
 	}
-	if (given > 1)
-		cli_error("rows are shown in one way: of --table, --csv, --json, --markdown and "
-			  "--tabs only one can be given");
-	return given <= 1;
+	return given <= 1 ||
+	       cli_complain("rows are shown in one way: of --table, --csv, --json, --markdown and "
+			    "--tabs only one can be given");
 }
 
 static int run(void *options, int others, char **argv)
@@ -317,8 +294,7 @@ const struct command command_sql = {
 	.name = "sql",
 	.summary = "ask questions in SQL",
 	.usage = "[OPTION...] [--fleet FOLDER|ADDRESS | [NAME=]FILE...] [QUERY | @NAME]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct sql),
-	.defaults = &(const struct sql){.out_fd = STDOUT_FILENO},
+	COMMAND_OPTS(opts, struct sql),
+	.defaults = &(const struct sql){.out_fd = STDOUT_FILENO, .header = true},
 	.run = run,
 };

@@ -20,7 +20,7 @@ struct sql {
 	const char *input, *script, *fleet;
 	int64_t threads;
 	struct string_refs params, events, settings;
-	bool list, no_header, timer, quiet;
+	bool list, header, timer, quiet;
 	bool modes[NR_SQL_MODES]; /* given as options */
 	enum sql_mode mode;
 	uint64_t live;	   /* ns */
@@ -28,10 +28,7 @@ struct sql {
 
 	/* While it runs. */
 	struct query *session;
-	struct {
-		struct spur_trace **at;
-		size_t n, cap;
-	} traces;
+	vec_of(struct spur_trace *) traces;
 	struct progress progress;
 	int out_fd;
 	bool interactive;
@@ -39,6 +36,12 @@ struct sql {
 	bool shown;	    /* a result has been shown: the next table stands apart */
 	unsigned int depth; /* of files that read files */
 };
+
+/* The characters of names. */
+#define SQL_NAME_CHARACTERS "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+/* The value of a name in a list of "NAME=VALUE", of which the last one counts; NULL: none. */
+const char *sql_value(const struct string_refs *list, const char *name);
 
 /*
  * The functions below that return an int return an exit status, after a message if it is not

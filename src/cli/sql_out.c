@@ -37,10 +37,7 @@ struct printing {
 
 	/* Of a table. */
 	struct buf text;
-	struct {
-		struct held_cell *at;
-		size_t n, cap;
-	} cells;
+	vec_of(struct held_cell) cells;
 	size_t *widths;
 	bool *words; /* columns with anything else than numbers in them */
 	bool measured;
@@ -49,7 +46,6 @@ struct printing {
 int sql_write(struct sql *s, const char *data, size_t len)
 {
 	progress_end(&s->progress);
-	s->progress.shown = false;
 	return s->out_fd == STDOUT_FILENO ? cli_write(data, len)
 					  : file_write_fd(s->out_fd, data, len);
 }
@@ -96,14 +92,12 @@ static bool line_of(const char **text, size_t *len, size_t number)
 
 static void hold_text(struct printing *p, const char *text, size_t len, bool number)
 {
-	struct held_cell *c = vec_push(&p->cells);
+	const struct held_cell c = {p->text.len, len, number};
 
-	if (!c) {
+	if (vec_add(&p->cells, &c))
+		buf_put(&p->text, text, len);
+	else
 		p->text.full = true;
-		return;
-	}
-	*c = (struct held_cell){p->text.len, len, number};
-	buf_put(&p->text, text, len);
 }
 
 static void measure(struct printing *p)
@@ -175,7 +169,7 @@ static int put_held(struct printing *p)
 	if (!p->measured)
 		measure(p);
 	for (size_t i = 0; rc == 0 && i + p->nr <= p->cells.n; i += p->nr) {
-		if (p->rows == 0 && i == 0 && p->sql->no_header)
+		if (p->rows == 0 && i == 0 && !p->sql->header)
 			continue;
 		put_table_row(p, &p->cells.at[i]);
 		if (p->rows == 0 && i == 0)
@@ -314,7 +308,7 @@ static void put_line(struct printing *p, bool names)
 
 static void lines_begin(struct printing *p)
 {
-	if (!p->sql->no_header)
+	if (p->sql->header)
 		put_line(p, true);
 }
 

@@ -69,15 +69,13 @@ static int sql_saved(const char *name, struct buf *text)
 static void show_own(void *arg, const char *name)
 {
 	const char *summary;
-	struct buf text;
+	scoped_buf text = buf_new(SAVED_LIMIT);
 	size_t len;
 
-	buf_init(&text, SAVED_LIMIT);
 	if (sql_saved(name, &text) == SPUR_OK) {
 		summary = saved_summary(name, buf_str(&text), &len);
 		cli_printf("%-20s %.*s\n", name, (int)len, summary);
 	}
-	buf_free(&text);
 }
 
 void sql_list_saved(const struct sql *s)
@@ -115,8 +113,7 @@ static void need_word(void *arg, const char *word)
 	const struct table *t = table_find(word);
 	const char *colon = strchr(word, ':');
 
-	for (size_t i = 0; i < n->kernel->n; i++) {
-		const struct tracefs_event *e = &n->kernel->at[i];
+	vec_each (e, n->kernel) {
 		bool wanted =
 			strcmp(e->name, word) == 0 || (colon && tracefs_event_matches(e, word));
 
@@ -146,11 +143,9 @@ static int add_events(const struct sql *s, const struct tracefs *fs, struct need
 {
 	struct tracefs_events kernel = {0};
 	struct spur_error err = {0};
-	struct buf text;
-	int status;
+	scoped_buf text = buf_new(16u << 20);
+	int status = read_query(s, &text);
 
-	buf_init(&text, 16u << 20);
-	status = read_query(s, &text);
 	if (status == SPUR_OK && tracefs_events_load(fs, NULL, &kernel, &err) < 0)
 		status = cli_fail(&err);
 	n->kernel = &kernel;
@@ -159,15 +154,11 @@ static int add_events(const struct sql *s, const struct tracefs *fs, struct need
 	for (size_t i = 0; i < s->events.n; i++)
 		n->no_memory |= !request_add_event(n->request, WANT_EVENTS, s->events.at[i]);
 	tracefs_events_free(&kernel);
-	buf_free(&text);
-	if (status == SPUR_OK && n->no_memory) {
-		cli_error("out of memory");
-		status = SPUR_ENVIRONMENT;
-	}
-	if (status == SPUR_OK && !n->names.n && !s->events.n) {
-		cli_error("--live: the query names no event of this kernel, and there is no -e");
-		status = SPUR_USAGE;
-	}
+	if (status == SPUR_OK && n->no_memory)
+		return cli_refused("out of memory");
+	if (status == SPUR_OK && !n->names.n && !s->events.n)
+		return cli_wrong(
+			"--live: the query names no event of this kernel, and there is no -e");
 	return status;
 }
 
@@ -239,22 +230,22 @@ int sql_live(struct sql *s, struct spur_trace **trace)
 
 /* ---- parameters ---- */
 
-/* The value given for ":name", "@name" or "$name"; NULL: none. */
-static const char *param_value(const struct sql *s, const char *name)
+const char *sql_value(const struct string_refs *list, const char *name)
 {
-	const size_t len = strlen(name + 1);
+	const size_t len = strlen(name);
 
-	for (size_t i = s->params.n; i-- > 0;)
-		if (strncmp(s->params.at[i], name + 1, len) == 0 && s->params.at[i][len] == '=')
-			return s->params.at[i] + len + 1;
+	for (size_t i = list->n; i-- > 0;)
+		if (strncmp(list->at[i], name, len) == 0 && list->at[i][len] == '=')
+			return list->at[i] + len + 1;
 	return NULL;
 }
 
+/* Names are ":name", "@name" or "$name". */
 static int bind_params(const struct sql *s, struct query_stmt *stmt, struct spur_error *err)
 {
 	for (size_t i = 1; i <= query_nr_params(stmt); i++) {
 		const char *name = query_param(stmt, i),
-			   *value = name ? param_value(s, name) : NULL;
+			   *value = name ? sql_value(&s->params, name + 1) : NULL;
 		int rc = value ? query_bind(stmt, i, value, err) : 0;
 
 		if (rc < 0)
@@ -267,11 +258,7 @@ static int bind_params(const struct sql *s, struct query_stmt *stmt, struct spur
 static bool has_param(const char *text, const char *name, size_t len)
 {
 	for (const char *at = text; (at = strpbrk(at, ":@$")); at++)
-		if (strncmp(at + 1, name, len) == 0 &&
-		    !strchr("_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
-			    at[len + 1]))
-			return true;
-		else if (strncmp(at + 1, name, len) == 0 && !at[len + 1])
+		if (strncmp(at + 1, name, len) == 0 && !strspn(at + 1 + len, SQL_NAME_CHARACTERS))
 			return true;
 	return false;
 }
@@ -302,7 +289,6 @@ static int run_statement(struct sql *s, struct query_stmt *stmt)
 	if (rc == 0)
 		rc = sql_show(s, stmt, &rows, &err);
 	progress_end(&s->progress);
-	s->progress.shown = false;
 	if (s->timer && rc == 0) {
 		const struct fleet_counts fleet = query_fleet_counts(s->session);
 		const struct store_counts store = query_store_counts(s->session);
@@ -327,13 +313,6 @@ static int run_statement(struct sql *s, struct query_stmt *stmt)
 	return cli_result(rc, "writing the rows", &err);
 }
 
-static int fail(const char *name, struct spur_error *err)
-{
-	if (name)
-		error_prefix(err, "%s", name);
-	return cli_fail(err);
-}
-
 int sql_run_text(struct sql *s, const char *text, const char *name)
 {
 	int status = check_params(s, text);
@@ -354,8 +333,11 @@ int sql_run_text(struct sql *s, const char *text, const char *name)
 			free(line);
 			continue;
 		}
-		if (query_prepare(s->session, text, &stmt, &used, &err) < 0)
-			return fail(name, &err);
+		if (query_prepare(s->session, text, &stmt, &used, &err) < 0) {
+			if (name)
+				error_prefix(&err, "%s", name);
+			return cli_fail(&err);
+		}
 		text += used;
 		if (!stmt)
 			continue;
@@ -384,12 +366,11 @@ int sql_run_file(struct sql *s, const char *path)
 {
 	const bool input = strcmp(path, "-") == 0;
 	struct spur_error err = {0};
-	struct buf text;
+	scoped_buf text = buf_new(TEXT_LIMIT);
 	int rc, status;
 
 	if (s->depth >= MAX_DEPTH)
 		return cli_wrong("%s: files that read files, more than %d deep", path, MAX_DEPTH);
-	buf_init(&text, TEXT_LIMIT);
 	rc = input ? read_input(&text) : file_read(path, &text, &err);
 	s->depth++;
 	if (rc < 0)
@@ -397,19 +378,13 @@ int sql_run_file(struct sql *s, const char *path)
 	else
 		status = sql_run_text(s, buf_str(&text), input ? NULL : path);
 	s->depth--;
-	buf_free(&text);
 	return status;
 }
 
 int sql_run_saved(struct sql *s, const char *name)
 {
-	struct buf text;
-	int status;
+	scoped_buf text = buf_new(TEXT_LIMIT);
+	int status = sql_saved(name, &text);
 
-	buf_init(&text, TEXT_LIMIT);
-	status = sql_saved(name, &text);
-	if (status == SPUR_OK)
-		status = sql_run_text(s, buf_str(&text), name);
-	buf_free(&text);
-	return status;
+	return status == SPUR_OK ? sql_run_text(s, buf_str(&text), name) : status;
 }

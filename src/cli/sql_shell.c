@@ -84,16 +84,14 @@ static void list_column(void *arg, const struct query_column_info *c)
 static int dot_schema(struct sql *s, const char *arg)
 {
 	struct spur_error err = {0};
-	struct buf text;
+	scoped_buf text = buf_new(4u << 20);
 	int rc;
 
 	if (!*arg)
 		return cli_wrong(".schema: of which table? .tables lists them");
-	buf_init(&text, 4u << 20);
 	rc = query_columns(s->session, arg, list_column, &text, &err);
 	if (rc == 0)
 		put(s, &text);
-	buf_free(&text);
 	return rc < 0 ? cli_fail(&err) : SPUR_OK;
 }
 
@@ -110,27 +108,13 @@ static int dot_mode(struct sql *s, const char *arg)
 	return cli_wrong(".mode: table, csv, json, markdown or tabs, not '%s'", arg);
 }
 
-static int on_or_off(const char *name, const char *arg, bool *value)
+static int set_switch(struct sql *s, const char *name, const char *arg, size_t setting)
 {
 	if (strcmp(arg, "on") == 0 || strcmp(arg, "off") == 0) {
-		*value = arg[1] == 'n';
+		*(bool *)((char *)s + setting) = arg[1] == 'n';
 		return SPUR_OK;
 	}
 	return cli_wrong(".%s: on or off, not '%s'", name, arg);
-}
-
-static int dot_timer(struct sql *s, const char *arg)
-{
-	return on_or_off("timer", arg, &s->timer);
-}
-
-static int dot_header(struct sql *s, const char *arg)
-{
-	bool on = !s->no_header;
-	int status = on_or_off("header", arg, &on);
-
-	s->no_header = !on;
-	return status;
 }
 
 static int dot_output(struct sql *s, const char *arg)
@@ -180,15 +164,16 @@ static int dot_help(struct sql *s, const char *arg);
 static const struct {
 	const char *name, *argument, *about;
 	int (*run)(struct sql *s, const char *arg);
+	size_t setting; /* without run(): a bool of the struct sql */
 } commands_of_dot[] = {
 	{"tables", "[PATTERN]", "tables: derived ones, then events that occur, with their number",
 	 dot_tables},
 	{"schema", "TABLE", "its columns", dot_schema},
 	{"queries", "", "saved queries; @NAME runs one", dot_queries},
 	{"mode", "MODE", "how rows are shown: table, csv, json, markdown, tabs", dot_mode},
-	{"header", "on|off", "names of columns", dot_header},
+	{"header", "on|off", "names of columns", NULL, offsetof(struct sql, header)},
 	{"output", "[FILE]", "write to a file; without one, to the terminal again", dot_output},
-	{"timer", "on|off", "how long statements take", dot_timer},
+	{"timer", "on|off", "how long statements take", NULL, offsetof(struct sql, timer)},
 	{"read", "FILE", "run the statements of a file", dot_read},
 	{"help", "", "this list, and functions", dot_help},
 	{"quit", "", "leave (as Ctrl-D does)", dot_quit},
@@ -197,9 +182,8 @@ static const struct {
 
 static int dot_help(struct sql *s, const char *arg)
 {
-	struct buf text;
+	scoped_buf text = buf_new(1u << 16);
 
-	buf_init(&text, 1u << 16);
 	for (size_t i = 0; i < ARRAY_SIZE(commands_of_dot); i++)
 		buf_printf(&text, ".%-8s %-10s %s\n", commands_of_dot[i].name,
 			   commands_of_dot[i].argument, commands_of_dot[i].about);
@@ -211,7 +195,6 @@ static int dot_help(struct sql *s, const char *arg)
 		buf_printf(&text, "%-24s %s\n", call, f->about);
 	}
 	put(s, &text);
-	buf_free(&text);
 	return SPUR_OK;
 }
 
@@ -244,7 +227,10 @@ int sql_dot(struct sql *s, const char *line)
 	for (size_t i = 0; i < ARRAY_SIZE(commands_of_dot) && status < 0; i++)
 		if (strlen(commands_of_dot[i].name) == len &&
 		    strncmp(commands_of_dot[i].name, word, len) == 0)
-			status = commands_of_dot[i].run(s, copy);
+			status = commands_of_dot[i].run
+					 ? commands_of_dot[i].run(s, copy)
+					 : set_switch(s, commands_of_dot[i].name, copy,
+						      commands_of_dot[i].setting);
 	free(copy);
 	return status < 0 ? unknown(word, len) : status;
 }
@@ -589,14 +575,13 @@ static bool take_line(struct sql *s, struct buf *statement, const char *line)
 int sql_shell(struct sql *s)
 {
 	struct sql_line *l = sql_line_open(s);
-	struct buf statement;
+	scoped_buf statement = buf_new(STATEMENT_MAX);
 	bool stopped = false;
 	char *line;
 
 	if (!l)
 		return SPUR_ENVIRONMENT;
 	s->interactive = true;
-	buf_init(&statement, STATEMENT_MAX);
 	printf("spur sql; .help shows what there is, .quit or Ctrl-D ends it\n");
 	while (!s->quit) {
 		line = sql_line_read(l, statement.len ? "   -> " : "spur> ", &stopped);
@@ -617,7 +602,6 @@ int sql_shell(struct sql *s)
 		s->shown = false;
 		rearm();
 	}
-	buf_free(&statement);
 	sql_line_close(l);
 	return SPUR_OK;
 }

@@ -129,19 +129,17 @@ static int find_places(struct places *p, const struct sqlhist_options *o)
 static int check_kernel(const struct plan *p, const struct tracefs *fs, struct spur_error *err)
 {
 	const struct plan_step *last = &p->at[p->n - 1];
-	struct buf text;
+	scoped_buf text = buf_new(TEXT_LIMIT);
 	int rc;
 
 	if (p->n > 1 && !tracefs_has(fs, "", "dynamic_events"))
 		return error_set(err, -ENODEV,
 				 "this kernel has no synthetic events (CONFIG_SYNTH_EVENTS)");
-	buf_init(&text, TEXT_LIMIT);
 	rc = tracefs_read(fs, "", last->file, &text, err);
 	if (rc >= 0 && strstr(buf_str(&text), "Available triggers") &&
 	    !strstr(buf_str(&text), " hist"))
 		rc = error_set(err, -ENODEV,
 			       "this kernel has no histograms (CONFIG_HIST_TRIGGERS)");
-	buf_free(&text);
 	return rc < 0 ? rc : 0;
 }
 
@@ -170,18 +168,14 @@ static int execute(const struct plan *p, const struct tracefs *fs, struct spur_e
 	return 0;
 }
 
-/* ---- the command ---- */
-
 static int show_mistake(const char *query, const struct sql_mistake *m,
 			const struct spur_error *err)
 {
-	struct buf lines;
+	scoped_buf lines = buf_new(TEXT_LIMIT);
 
 	cli_error("%s", err->text);
-	buf_init(&lines, TEXT_LIMIT);
 	sql_point(&lines, query, m);
 	fwrite(lines.data, 1, lines.len, stderr);
-	buf_free(&lines);
 	return (int)spur_error_status(err->code);
 }
 
@@ -189,13 +183,11 @@ static int show_plan(const struct sqlhist_options *o, const struct plan *plan,
 		     const struct tracefs *fs)
 {
 	struct spur_error err = {0};
-	struct buf text;
+	scoped_buf text = buf_new(TEXT_LIMIT);
 	int rc;
 
-	buf_init(&text, TEXT_LIMIT);
 	plan_show(plan, fs, &text);
 	rc = cli_write(text.data, text.len);
-	buf_free(&text);
 	if (o->instance && plan->n && !*plan->at[plan->n - 1].instance)
 		cli_error("-B is for histograms: a synthetic event belongs to all instances");
 	if (rc < 0 || !o->execute)
@@ -249,19 +241,15 @@ static int run_query(const struct sqlhist_options *o, const char *query)
 static int run(void *options, int others, char **argv)
 {
 	const struct sqlhist_options *o = options;
-	struct buf query;
+	scoped_buf query = buf_new(TEXT_LIMIT);
 	int status;
 
 	if (o->on_max && o->on_change)
 		return cli_wrong("-m and -c do not go together");
 	if (o->instance && (!*o->instance || *o->instance == '.' || strchr(o->instance, '/')))
 		return cli_wrong("-B: '%s' is no name for an instance", o->instance);
-	buf_init(&query, TEXT_LIMIT);
 	status = get_query(&query, o, others, argv);
-	if (status == SPUR_OK)
-		status = run_query(o, buf_str(&query));
-	buf_free(&query);
-	return status;
+	return status == SPUR_OK ? run_query(o, buf_str(&query)) : status;
 }
 
 static void release(void *options)
@@ -273,8 +261,7 @@ const struct command command_sqlhist = {
 	.name = "sqlhist",
 	.summary = "make histograms and synthetic events of the kernel from SQL",
 	.usage = "[options] 'SELECT ... FROM event [JOIN event ON ...] [WHERE ...]'",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct sqlhist_options),
+	COMMAND_OPTS(opts, struct sqlhist_options),
 	.defaults = &(const struct sqlhist_options){.name = "Anonymous"},
 	.run = run,
 	.release = release,

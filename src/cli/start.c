@@ -49,14 +49,11 @@ static int check(struct start_command *o, int others, char **argv)
 static int show(const struct tracefs *fs, const struct start_command *o)
 {
 	struct spur_error err = {0};
-	struct buf text;
-	int rc;
+	scoped_buf text = buf_new(64u << 20);
+	int rc = start_show(fs, &o->tracing.request, &o->start, &text, &err);
 
-	buf_init(&text, 64u << 20);
-	rc = start_show(fs, &o->tracing.request, &o->start, &text, &err);
 	if (rc == 0)
 		rc = cli_write(text.data, text.len);
-	buf_free(&text);
 	return cli_result(rc, "--dry-run", &err);
 }
 
@@ -77,21 +74,14 @@ static int run_start(void *options, int others, char **argv)
 	return start_run(&fs, &o->tracing.request, &o->start, &err) < 0 ? cli_fail(&err) : SPUR_OK;
 }
 
-static void release_start(void *options)
-{
-	tracing_free(&((struct start_command *)options)->tracing);
-}
-
 const struct command command_start = {
 	.name = "start",
 	.summary = "record into the kernel's buffers, without a file",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
-	COMMAND_OPTS(start_opts),
-	.size = sizeof(struct start_command),
+	COMMAND_OPTS(start_opts, struct start_command),
 	.run = run_start,
-	.release = release_start,
-	.shared = tracing_opts,
-	.nr_shared = NR_TRACING_OPTS,
+	.release = tracing_free,
+	COMMAND_SHARED(tracing_opts),
 	.takes_command = true,
 };
 
@@ -99,14 +89,12 @@ const struct command command_set = {
 	.name = "set",
 	.summary = "change settings of the tracer",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
-	COMMAND_OPTS(start_opts),
-	.size = sizeof(struct start_command),
+	COMMAND_OPTS(start_opts, struct start_command),
 	.defaults = &(const struct start_command){.start = {.additional = true},
 						  .tracing = {.removes = true}},
 	.run = run_start,
-	.release = release_start,
-	.shared = tracing_opts,
-	.nr_shared = NR_TRACING_OPTS,
+	.release = tracing_free,
+	COMMAND_SHARED(tracing_opts),
 	.takes_command = true,
 };
 
@@ -117,57 +105,42 @@ static const struct opt switch_opts[] = {
 };
 
 static const struct opt clear_opts[] = {
-	{'B', NULL, OPT_CALL, "NAME", "this instance; may be given several times", 0,
+	{'B', NULL, OPT_VEC, "NAME", "this instance; may be given several times", 0,
 	 live_take_buffer},
-	{'a', "all", OPT_CALL, NULL, "all instances and the top buffer", 0, live_take_all},
-	{'t', NULL, OPT_CALL, NULL, "the top buffer too, with -B", 0, live_take_top},
+	{'a', "all", OPT_VEC, NULL, "all instances and the top buffer", 0, live_take_buffer},
+	{'t', NULL, OPT_VEC, NULL, "the top buffer too, with -B", 0, live_take_buffer},
 };
 
-static int act_on(const struct picks *picks,
-		  int (*act)(const struct tracefs *fs, const char *instance,
-			     struct spur_error *err))
+/* Writes to tracing_on or, without a text, empties the buffers. */
+static int act_on(const struct picks *picks, const char *on)
 {
 	struct targets targets;
 	struct tracefs fs;
-	int status = live_open(&fs);
+	int status = live_targets(&fs, picks, &targets);
 
-	if (status == SPUR_OK)
-		status = live_targets(&fs, picks, &targets);
 	if (status != SPUR_OK)
 		return status;
 	vec_each (t, &targets) {
 		struct spur_error err = {0};
+		int rc = on ? tracefs_write(&fs, t->instance, "tracing_on", TRACEFS_REPLACE, on,
+					    &err)
+			    : reset_trace(&fs, t->instance, &err);
 
-		if (act(&fs, t->instance, &err) < 0)
+		if (rc < 0)
 			status = cli_fail(&err);
 	}
 	live_targets_free(&targets);
 	return status;
 }
 
-static void release_picks(void *options)
-{
-	vec_free((struct picks *)options);
-}
-
-static int stop(const struct tracefs *fs, const char *instance, struct spur_error *err)
-{
-	return tracefs_write(fs, instance, "tracing_on", TRACEFS_REPLACE, "0", err);
-}
-
-static int restart(const struct tracefs *fs, const char *instance, struct spur_error *err)
-{
-	return tracefs_write(fs, instance, "tracing_on", TRACEFS_REPLACE, "1", err);
-}
-
 static int run_stop(void *options, int others, char **argv)
 {
-	return act_on(options, stop);
+	return act_on(options, "0");
 }
 
 static int run_restart(void *options, int others, char **argv)
 {
-	return act_on(options, restart);
+	return act_on(options, "1");
 }
 
 /* Unlike elsewhere, -a means the top buffer as well. */
@@ -178,24 +151,17 @@ static int run_clear(void *options, int others, char **argv)
 
 	vec_each (p, picks)
 		all |= p->kind == PICK_ALL;
-	if (all) {
-		struct pick *top = vec_push(picks);
-
-		if (!top)
-			return cli_refused("out of memory");
-		top->kind = PICK_TOP;
-	}
-	return act_on(picks, reset_trace);
+	if (all && !vec_add(picks, &(struct pick){.kind = PICK_TOP}))
+		return cli_refused("out of memory");
+	return act_on(picks, NULL);
 }
 
 const struct command command_stop = {
 	.name = "stop",
 	.summary = "stop recording into the kernel's buffers",
 	.usage = "[-B NAME]... [-a] [-t]",
-	COMMAND_OPTS(switch_opts),
-	.size = sizeof(struct picks),
+	COMMAND_OPTS(switch_opts, struct picks),
 	.run = run_stop,
-	.release = release_picks,
 	.takes_nothing = LIVE_TAKES_NOTHING,
 };
 
@@ -203,10 +169,8 @@ const struct command command_restart = {
 	.name = "restart",
 	.summary = "record into the kernel's buffers again",
 	.usage = "[-B NAME]... [-a] [-t]",
-	COMMAND_OPTS(switch_opts),
-	.size = sizeof(struct picks),
+	COMMAND_OPTS(switch_opts, struct picks),
 	.run = run_restart,
-	.release = release_picks,
 	.takes_nothing = LIVE_TAKES_NOTHING,
 };
 
@@ -214,9 +178,7 @@ const struct command command_clear = {
 	.name = "clear",
 	.summary = "empty the kernel's buffers",
 	.usage = "[-B NAME]... [-a] [-t]",
-	COMMAND_OPTS(clear_opts),
-	.size = sizeof(struct picks),
+	COMMAND_OPTS(clear_opts, struct picks),
 	.run = run_clear,
-	.release = release_picks,
 	.takes_nothing = LIVE_TAKES_NOTHING,
 };

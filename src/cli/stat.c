@@ -26,10 +26,11 @@ struct stat_options {
 #define AT(field) offsetof(struct stat_options, field)
 
 static const struct opt opts[] = {
-	{'B', NULL, OPT_CALL, "NAME", "this instance; may be given several times", AT(picks),
+	{'B', NULL, OPT_VEC, "NAME", "this instance; may be given several times", AT(picks),
 	 live_take_buffer},
-	{'a', NULL, OPT_CALL, NULL, "all instances", AT(picks), live_take_all},
-	{'t', NULL, OPT_CALL, NULL, "the top buffer too, with -B or -a", AT(picks), live_take_top},
+	{'a', NULL, OPT_VEC, NULL, "all instances", AT(picks), live_take_buffer},
+	{'t', NULL, OPT_VEC, NULL, "the top buffer too, with -B or -a", AT(picks),
+	 live_take_buffer},
 	{'o', NULL, OPT_FLAG, NULL, "the options too", AT(options)},
 };
 
@@ -142,14 +143,6 @@ static int put_event_text(void *arg, const struct tracefs_event *e, const char *
 	put(v, text);
 	buf_puts(v->out, "\"\n");
 	return 0;
-}
-
-static void show_filters(struct view *v)
-{
-	v->title = "\nFilters:\n";
-	state_each_event(v->fs, v->instance, "filter", put_event_text, v, NULL);
-	v->title = "\nTriggers:\n";
-	state_each_event(v->fs, v->instance, "trigger", put_event_text, v, NULL);
 }
 
 /* ---- files of lines ---- */
@@ -270,13 +263,6 @@ static int put_option(void *arg, const char *option)
 	return 0;
 }
 
-static void show_on(struct view *v)
-{
-	if (load(v, "tracing_on"))
-		buf_printf(v->out, "\nTracing is %s\n\n",
-			   strcmp(v->text.data, "0") == 0 ? "disabled" : "enabled");
-}
-
 static void show_instances(struct view *v)
 {
 	struct instances list;
@@ -301,7 +287,10 @@ static void show_settings(struct view *v)
 {
 	show_value(v, "current_tracer", "nop", "Tracer: ");
 	show_events(v);
-	show_filters(v);
+	v->title = "\nFilters:\n";
+	state_each_event(v->fs, v->instance, "filter", put_event_text, v, NULL);
+	v->title = "\nTriggers:\n";
+	state_each_event(v->fs, v->instance, "trigger", put_event_text, v, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(line_files); i++)
 		show_lines(v, line_files[i].file, line_files[i].title);
 	show_buffers(v);
@@ -317,7 +306,9 @@ static void show_settings(struct view *v)
 		buf_puts(v->out, "\nOptions:\n");
 		state_each_option(v->fs, v->instance, put_option, v, NULL);
 	}
-	show_on(v);
+	if (load(v, "tracing_on"))
+		buf_printf(v->out, "\nTracing is %s\n\n",
+			   strcmp(v->text.data, "0") == 0 ? "disabled" : "enabled");
 	show_value(v, "error_log", "", "Error log:\n");
 }
 
@@ -338,20 +329,18 @@ static void show_target(const struct tracefs *fs, const struct stat_options *o,
 	buf_free(&v.text);
 }
 
-static int show(const struct stat_options *o)
+static int run(void *options, int others, char **argv)
 {
+	const struct stat_options *o = options;
 	struct spur_error err = {0};
 	struct targets targets;
 	struct tracefs fs;
-	struct buf out;
+	scoped_buf out = buf_new(TEXT_LIMIT);
 	int64_t stack = 0;
-	int status = live_open(&fs), rc;
+	int status = live_targets(&fs, &o->picks, &targets), rc;
 
-	if (status == SPUR_OK)
-		status = live_targets(&fs, &o->picks, &targets);
 	if (status != SPUR_OK)
 		return status;
-	buf_init(&out, TEXT_LIMIT);
 	/* The top buffer is shown first, though commands work on it last. */
 	if (targets.n && !targets.at[targets.n - 1].instance)
 		show_target(&fs, o, &targets.at[targets.n - 1], true, &out);
@@ -363,28 +352,15 @@ static int show(const struct stat_options *o)
 	    stack)
 		buf_puts(&out, "Stack tracing is enabled\n\n");
 	rc = cli_write(out.data, out.len);
-	buf_free(&out);
 	live_targets_free(&targets);
 	return cli_result(rc, "standard output", &err);
-}
-
-static int run(void *options, int others, char **argv)
-{
-	return show(options);
-}
-
-static void release(void *options)
-{
-	vec_free(&((struct stat_options *)options)->picks);
 }
 
 const struct command command_stat = {
 	.name = "stat",
 	.summary = "show what tracing is set to do",
 	.usage = "[-B NAME]... [-a] [-t] [-o]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct stat_options),
+	COMMAND_OPTS(opts, struct stat_options),
 	.run = run,
-	.release = release,
 	.takes_nothing = LIVE_TAKES_NOTHING,
 };

@@ -59,16 +59,12 @@ static int write_all(struct stream_out *out, const char *data, size_t len)
 int stream_write(void *arg, const char *data, size_t len)
 {
 	struct stream_out *out = arg;
-	struct buf shown;
-	int rc;
+	scoped_buf shown = buf_new(len + 1);
 
 	if (!isatty(out->fd))
 		return write_all(out, data, len);
-	buf_init(&shown, len + 1);
 	(out->coloured ? buf_put_shown : buf_put_safe)(&shown, data, len);
-	rc = shown.full ? -ENOMEM : write_all(out, shown.data, shown.len);
-	buf_free(&shown);
-	return rc;
+	return shown.full ? -ENOMEM : write_all(out, shown.data, shown.len);
 }
 
 /* ---- options ---- */
@@ -114,8 +110,6 @@ static const struct opt stream_opts[] = {
 	{'q', "quiet", OPT_FLAG, NULL, "do not report lost events at the end", AT(quiet)},
 	{0, "verbose", OPT_IGNORED, "[LEVEL]", "does nothing; accepted because trace-cmd has it"},
 };
-
-/* ---- the command ---- */
 
 static int check(struct stream_options *o, int others, char **argv)
 {
@@ -182,21 +176,14 @@ static int run_stream(void *options, int others, char **argv)
 	return status == SPUR_OK ? stream(&fs, options) : status;
 }
 
-static void release(void *options)
-{
-	tracing_free(&((struct stream_options *)options)->tracing);
-}
-
 const struct command command_stream = {
 	.name = "stream",
 	.summary = "print what the kernel does as it happens",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
-	COMMAND_OPTS(stream_opts),
-	.size = sizeof(struct stream_options),
+	COMMAND_OPTS(stream_opts, struct stream_options),
 	.defaults = &(const struct stream_options){.colour = "auto", .compat = "3.4"},
 	.run = run_stream,
-	.release = release,
-	.shared = tracing_opts,
-	.nr_shared = NR_TRACING_OPTS,
+	.release = tracing_free,
+	COMMAND_SHARED(tracing_opts),
 	.takes_command = true,
 };

@@ -84,13 +84,11 @@ struct tool_options {
 static int take_named(void *options, const struct opt *o, const char *arg)
 {
 	struct tool_command *c = options;
-	struct buf text;
+	scoped_buf text = buf_new(TEXT_LIMIT);
 	char *word;
 
-	buf_init(&text, TEXT_LIMIT);
 	buf_printf(&text, arg ? "--%s=%s" : "--%s", o->name, arg);
 	word = arena_strdup(&c->arena, buf_str(&text));
-	buf_free(&text);
 	return word && string_refs_add(&c->script.named, word) ? 0 : -ENOMEM;
 }
 
@@ -109,11 +107,10 @@ static bool add_asked(struct tool_options *o, const struct getopt_call *c)
 {
 	static const char *const args[] = {[GETOPT_NUMBER] = "N", [GETOPT_TEXT] = "TEXT"};
 	struct opt *opt = vec_push(o);
-	struct buf help;
+	scoped_buf help = buf_new(TEXT_LIMIT);
 
 	if (!opt)
 		return false;
-	buf_init(&help, TEXT_LIMIT);
 	buf_puts(&help, c->help);
 	/* As defaults, -1 and 0 mean "not given". */
 	if (*c->usual && strcmp(c->usual, "0") != 0 && strcmp(c->usual, "-1") != 0)
@@ -126,32 +123,24 @@ static bool add_asked(struct tool_options *o, const struct getopt_call *c)
 		.help = arena_strdup(&o->asked.arena, buf_str(&help)),
 		.call = c->kind == GETOPT_NUMBER ? take_number : take_named,
 	};
-	buf_free(&help);
 	return opt->help;
 }
 
 /* A tool may define --pid itself; its definition replaces the common one. */
 static bool add_common(struct tool_options *o)
 {
+	static const struct opt head = {.kind = OPT_GROUP, .help = "Options of every tool"};
 	const size_t own = o->n;
-	struct opt *head = own ? vec_push(o) : NULL;
 
-	if (own && !head)
+	if (own && !vec_add(o, &head))
 		return false;
-	if (head)
-		*head = (struct opt){.kind = OPT_GROUP, .help = "Options of every tool"};
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
 		bool hidden = false;
-		struct opt *slot;
 
 		for (size_t k = 0; k < own; k++)
 			hidden |= strcmp(o->at[k].name, opts[i].name) == 0;
-		if (hidden)
-			continue;
-		slot = vec_push(o);
-		if (!slot)
+		if (!hidden && !vec_add(o, &opts[i]))
 			return false;
-		*slot = opts[i];
 	}
 	return true;
 }
@@ -160,23 +149,18 @@ struct tool_options *tool_options(const struct tool *t, const struct opt **all, 
 {
 	struct tool_options *o = calloc(1, sizeof(*o));
 	struct spur_error err = {0};
-	bool fine = o;
+	bool fine = o && getopts_read(t->name, t->text, strlen(t->text), &o->asked, &err) == 0;
 
-	if (o && getopts_read(t->name, t->text, strlen(t->text), &o->asked, &err) < 0) {
-		cli_error("%s", err.text);
-		tool_options_free(o);
-		return NULL;
-	}
 	for (size_t i = 0; fine && i < o->asked.n; i++)
 		fine = add_asked(o, &o->asked.at[i]);
-	if (!fine || !add_common(o)) {
-		cli_error("out of memory");
-		tool_options_free(o);
-		return NULL;
+	if (fine && add_common(o)) {
+		*all = o->at;
+		*nr = o->n;
+		return o;
 	}
-	*all = o->at;
-	*nr = o->n;
-	return o;
+	cli_error("%s", err.code ? err.text : "out of memory");
+	tool_options_free(o);
+	return NULL;
 }
 
 void tool_options_free(struct tool_options *o)
@@ -253,18 +237,12 @@ static int run(void *options, int others, char **argv)
 	return status;
 }
 
-static void release(void *options)
-{
-	script_command_free(&((struct tool_command *)options)->script);
-}
-
 const struct command command_tool = {
 	.name = "tool",
 	.summary = "answer an everyday question with a built-in script",
 	.usage = "[OPTION...] NAME [OPTION...]; without a NAME, lists them",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct tool_command),
+	COMMAND_OPTS(opts, struct tool_command),
 	.run = run,
-	.release = release,
+	.release = script_command_free,
 	.takes_command = true,
 };

@@ -169,9 +169,8 @@ static void show_tasks(const struct top_command *o, const struct top *top, enum 
 	struct grid_column columns[MAX_COLUMNS] = {{"TASK", "comm", false}, {"PID", "pid", true}};
 	const size_t rows =
 		o->rows > 0 && (size_t)o->rows < top->tasks.n ? (size_t)o->rows : top->tasks.n;
-	struct grid g;
+	scoped_grid g = grid_of(columns, add_sums(top, columns, 2));
 
-	grid_init(&g, columns, add_sums(top, columns, 2));
 	for (size_t i = 0; i < rows; i++) {
 		const struct top_task *t = top->tasks.at[i];
 
@@ -182,7 +181,6 @@ static void show_tasks(const struct top_command *o, const struct top *top, enum 
 	grid_put(&g, format, o->use_colour, out);
 	if (rows < top->tasks.n && format == GRID_TEXT)
 		buf_printf(out, "… and %zu more (-n)\n", top->tasks.n - rows);
-	grid_free(&g);
 }
 
 static void show_cpus(const struct top_command *o, const struct top *top, enum grid_format format,
@@ -224,9 +222,8 @@ static void show_irqs(const struct top_command *o, const struct top *top, enum g
 		{"COUNT", "count", true},     {"TIME", "time", true},  {"AVERAGE", "average", true},
 		{"LONGEST", "longest", true},
 	};
-	struct grid g;
+	scoped_grid g = grid_of(columns, ARRAY_SIZE(columns));
 
-	grid_init(&g, columns, ARRAY_SIZE(columns));
 	for (size_t i = 0; i < top->irqs.n; i++) {
 		const struct top_irq *q = top->irqs.at[i];
 
@@ -239,7 +236,6 @@ static void show_irqs(const struct top_command *o, const struct top *top, enum g
 		put_amount(&g, top, TIME, q->longest);
 	}
 	grid_put(&g, format, o->use_colour, out);
-	grid_free(&g);
 }
 
 static void show_text(const struct top_command *o, const struct top *top, struct buf *out)
@@ -263,8 +259,6 @@ static void show_json(const struct top_command *o, const struct top *top, struct
 	show_irqs(o, top, GRID_JSON, out);
 	buf_puts(out, "}\n");
 }
-
-/* ---- the command ---- */
 
 /* For a damaged file, the message about the damage is enough. */
 static void say_what_is_missing(const struct top_command *o, const struct spur_trace *t,
@@ -306,10 +300,8 @@ static void sort_all(struct top *top, const struct sum_column *sort, const struc
 
 static int put_all(const struct top_command *o, const struct top *top, bool stopped)
 {
-	struct buf out;
-	int rc;
+	scoped_buf out = buf_new(ONEFILE_TEXT);
 
-	buf_init(&out, ONEFILE_TEXT);
 	if (o->json)
 		show_json(o, top, &out);
 	else if (o->csv)
@@ -317,9 +309,7 @@ static int put_all(const struct top_command *o, const struct top *top, bool stop
 	else
 		show_text(o, top, &out);
 	buf_puts(&out, stopped && !o->json && !o->csv ? ONEFILE_STOPPED : "");
-	rc = cli_write_coloured(out.data, out.len);
-	buf_free(&out);
-	return rc;
+	return cli_write_coloured(out.data, out.len);
 }
 
 static int show(struct top_command *o, const struct sum_column *sort, struct spur_trace *t)
@@ -374,10 +364,8 @@ const struct command command_top = {
 	.name = "top",
 	.summary = "sum up who ran, who waited and what interrupted",
 	.usage = "[options] [FILE]",
-	COMMAND_OPTS(opts),
-	.shared = range_opts,
-	.nr_shared = RANGE_OPTS,
-	.size = sizeof(struct top_command),
+	COMMAND_OPTS(opts, struct top_command),
+	COMMAND_SHARED(range_opts),
 	.defaults =
 		&(const struct top_command){.sort = "running", .colour = "auto", .rows = NOT_GIVEN},
 	.run = run,

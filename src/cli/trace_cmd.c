@@ -27,18 +27,15 @@ static const struct opt opts[] = {
 
 static int show_buffer(struct call_chains *c, const struct trace_buffer *b, struct spur_error *err)
 {
-	struct buf out;
-	int rc;
+	scoped_buf out = buf_new(ONEFILE_TEXT);
+	int rc = call_chains_run(c, b, &cli_stop, err);
 
-	buf_init(&out, ONEFILE_TEXT);
-	rc = call_chains_run(c, b, &cli_stop, err);
 	if (rc == 0 && call_chains_seen(c)) {
 		call_chains_print(c, &out);
 		rc = cli_write(out.data, out.len);
 	}
 	if (rc == 0 && (call_chains_dropped(c) || buf_full(&out)))
 		cli_error("the histogram is incomplete: it would take too much memory");
-	buf_free(&out);
 	return rc;
 }
 
@@ -80,25 +77,22 @@ int cli_show_chains(struct spur_trace *t, const char *buffer, bool all_tasks)
 	return rc == -EINVAL ? SPUR_USAGE : cli_result(rc, "following calls", &err);
 }
 
-static int run_hist(void *options, int others, char **argv);
-
-static const struct command hist_command = {
-	.name = "hist",
-	.summary = "show chains of calls and how often they came",
-	.usage = "[options] [FILE]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct hist_options),
-	.run = run_hist,
-};
-
 static int run_hist(void *options, int others, char **argv)
 {
 	const struct hist_options *o = options;
 	int status;
-	struct spur_trace *t = onefile_open(&hist_command, o->input, others, argv, &status);
+	struct spur_trace *t = onefile_open(&chains_command, o->input, others, argv, &status);
 
 	return t ? onefile_close(t, cli_show_chains(t, o->buffer, o->all_tasks)) : status;
 }
+
+const struct command chains_command = {
+	.name = "hist",
+	.summary = "show chains of calls and how often they came",
+	.usage = "[options] [FILE]",
+	COMMAND_OPTS(opts, struct hist_options),
+	.run = run_hist,
+};
 
 /* ---- the other commands ---- */
 
@@ -136,7 +130,7 @@ int cli_as_trace_cmd(int argc, char **argv)
 		return run_forced(cli_command(argv[1]), argc - 1, argv + 1);
 	/* spur has a different command of this name. */
 	if (strcmp(argv[1], "hist") == 0)
-		return command_run(&hist_command, argc - 1, argv + 1);
+		return command_run(&chains_command, argc - 1, argv + 1);
 	cmd = cli_command(argv[1]);
 	if (!cmd)
 		return cli_wrong("trace-cmd's command '%s' is not part of this version", argv[1]);

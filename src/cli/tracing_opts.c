@@ -15,44 +15,36 @@
 
 /* ---- events ---- */
 
-static int add_event(struct tracing_options *w, const struct opt *opt, enum request_event_kind kind,
-		     const char *text, enum probe_kind probe)
+/* -e, and the options of probes. */
+static int take_event(void *options, const struct opt *opt, const char *arg)
 {
-	struct request_event *e = request_add_event(&w->request, kind, text);
+	static const struct {
+		const char *name;
+		enum request_event_kind kind;
+		enum probe_kind probe;
+	} kinds[] = {
+		{"kprobe", WANT_PROBE, PROBE_KPROBE}, {"kretprobe", WANT_PROBE, PROBE_KRETPROBE},
+		{"uprobe", WANT_PROBE, PROBE_UPROBE}, {"uretprobe", WANT_PROBE, PROBE_URETPROBE},
+		{"usdt", WANT_PROBE, PROBE_USDT},     {"eprobe", WANT_PROBE, PROBE_EPROBE},
+		{"synth", WANT_SYNTH, PROBE_KPROBE},
+	};
+	struct tracing_options *w = options;
+	enum request_event_kind kind = WANT_EVENTS;
+	enum probe_kind probe = PROBE_KPROBE;
+	struct request_event *e;
 
+	for (size_t i = 0; opt->name && i < ARRAY_SIZE(kinds); i++)
+		if (strcmp(kinds[i].name, opt->name) == 0) {
+			kind = kinds[i].kind;
+			probe = kinds[i].probe;
+		}
+	e = request_add_event(&w->request, kind, arg);
 	if (!e)
 		return -ENOMEM;
 	e->probe = probe;
 	e->exclude = w->exclude;
 	w->excludes |= w->exclude;
 	return 0;
-}
-
-static int take_event(void *options, const struct opt *opt, const char *arg)
-{
-	return add_event(options, opt, WANT_EVENTS, arg, PROBE_KPROBE);
-}
-
-static int take_probe(void *options, const struct opt *opt, const char *arg)
-{
-	static const struct {
-		const char *name;
-		enum probe_kind kind;
-	} kinds[] = {
-		{"kprobe", PROBE_KPROBE}, {"kretprobe", PROBE_KRETPROBE},
-		{"uprobe", PROBE_UPROBE}, {"uretprobe", PROBE_URETPROBE},
-		{"usdt", PROBE_USDT},	  {"eprobe", PROBE_EPROBE},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (strcmp(kinds[i].name, opt->name) == 0)
-			return add_event(options, opt, WANT_PROBE, arg, kinds[i].kind);
-	return -EINVAL;
-}
-
-static int take_synth(void *options, const struct opt *opt, const char *arg)
-{
-	return add_event(options, opt, WANT_SYNTH, arg, PROBE_KPROBE);
 }
 
 /* The events that the previous option added, for -f, -R and -v; returns how many. */
@@ -203,14 +195,11 @@ static int take_pids(void *options, const struct opt *opt, const char *arg)
 	while (*arg) {
 		char *end;
 		long pid = strtol(arg, &end, 10);
-		pid_t *slot;
 
 		if (end == arg || pid <= 0 || (*end && *end != ',' && *end != ' ') || pid > 1 << 30)
 			return opt_error(opt, "'%s' is no list of process numbers", arg);
-		slot = vec_push(&w->request.pids);
-		if (!slot)
+		if (!vec_add(&w->request.pids, &(pid_t){(pid_t)pid}))
 			return -ENOMEM;
-		*slot = (pid_t)pid;
 		arg = *end ? end + 1 : end;
 	}
 	return 0;
@@ -246,16 +235,16 @@ const struct opt tracing_opts[] = {
 
 	{0, NULL, OPT_GROUP, NULL, "Probes, for the time of the recording"},
 	{0, "kprobe", OPT_CALL, "PROBE", "a function of the kernel: 'vfs_read count=%dx'", 0,
-	 take_probe},
+	 take_event},
 	{0, "kretprobe", OPT_CALL, "PROBE", "its return: 'vfs_read ret=$retval:s64'", 0,
-	 take_probe},
-	{0, "uprobe", OPT_CALL, "PROBE", "a function of a program: './prog:work'", 0, take_probe},
-	{0, "uretprobe", OPT_CALL, "PROBE", "its return", 0, take_probe},
+	 take_event},
+	{0, "uprobe", OPT_CALL, "PROBE", "a function of a program: './prog:work'", 0, take_event},
+	{0, "uretprobe", OPT_CALL, "PROBE", "its return", 0, take_event},
 	{0, "usdt", OPT_CALL, "PROBE", "a static probe of a program: 'libc:memory_heap_new'", 0,
-	 take_probe},
-	{0, "eprobe", OPT_CALL, "PROBE", "an event with other fields", 0, take_probe},
+	 take_event},
+	{0, "eprobe", OPT_CALL, "PROBE", "an event with other fields", 0, take_event},
 	{0, "synth", OPT_CALL, "DEFINITION", "a synthetic event: 'lat u64 lat; pid_t pid'", 0,
-	 take_synth},
+	 take_event},
 
 	{0, NULL, OPT_GROUP, NULL, "Tracers"},
 	{'p', NULL, OPT_CALL, "TRACER", "function, function_graph, …: 'spur list -t'",
@@ -385,17 +374,17 @@ int tracing_profile(struct tracing_options *w, const struct tracefs *fs,
 	const bool graph = all && tracefs_lists(fs, "", "available_tracers", "function_graph");
 	int status = SPUR_OK;
 
-	for (size_t i = 0; i < hooks->n && hooks->at[i] && status == SPUR_OK; i++)
+	for (size_t i = 0; i < hooks->n && status == SPUR_OK; i++)
 		status = add_hook(w, hooks->at[i]);
-	if (status == SPUR_OK && all && request_add_profile(&w->request, graph) < 0) {
-		cli_error("out of memory");
-		status = SPUR_ENVIRONMENT;
-	}
+	if (status == SPUR_OK && all && request_add_profile(&w->request, graph) < 0)
+		return cli_refused("out of memory");
 	return status;
 }
 
-void tracing_free(struct tracing_options *w)
+void tracing_free(void *options)
 {
+	struct tracing_options *w = options;
+
 	vec_each (text, &w->owned)
 		free(*text);
 	vec_free(&w->owned);

@@ -6,6 +6,7 @@
 #ifndef CLI_TRACING_OPTS_H
 #define CLI_TRACING_OPTS_H
 
+#include "base/vec.h"
 #include "cli/cli.h"
 #include "record/session.h"
 #include "tracefs/tracefs.h"
@@ -23,10 +24,7 @@ struct tracing_options {
 	bool removes;
 
 	/* Texts made for the request. */
-	struct {
-		char **at;
-		size_t n, cap;
-	} owned;
+	vec_of(char *) owned;
 };
 
 #define NR_TRACING_OPTS 42
@@ -57,6 +55,7 @@ int tracing_anything(const struct tracing_options *w);
 int tracing_profile(struct tracing_options *w, const struct tracefs *fs,
 		    const struct string_refs *hooks, bool all);
 
-void tracing_free(struct tracing_options *w);
+/* For the release() of these commands. */
+void tracing_free(void *options);
 
 #endif

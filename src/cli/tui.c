@@ -41,8 +41,7 @@ const struct command command_tui = {
 	.name = "tui",
 	.summary = "show traces in a terminal",
 	.usage = "[OPTION...] [FILE...]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct tui_command),
+	COMMAND_OPTS(opts, struct tui_command),
 	.defaults = &(const struct tui_command){.colour = "auto"},
 	.run = run,
 };

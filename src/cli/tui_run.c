@@ -108,12 +108,6 @@ static struct terminal *terminal_open(bool *colour)
 	return term;
 }
 
-static void terminal_begin(struct terminal *term)
-{
-	term->taken = true;
-	refresh();
-}
-
 static void terminal_end(struct terminal *term)
 {
 	if (!term->taken)
@@ -375,8 +369,7 @@ static int read_range(const struct tui_command *o, uint64_t *since, uint64_t *un
 {
 	struct spur_error err = {0};
 
-	if (parse_time_option("--since", o->since, since, &err) < 0 ||
-	    parse_time_option("--until", o->until, until, &err) < 0)
+	if (parse_range(o->since, o->until, since, until, &err) < 0)
 		return cli_fail(&err);
 	if (o->since && o->until && *until <= *since)
 		return cli_wrong("--until %s is not after --since %s", o->until, o->since);
@@ -443,15 +436,14 @@ static int look(struct running *r)
 	struct spur_error err = {0};
 	int rc;
 
-	terminal_begin(r->term);
+	r->term->taken = true;
+	refresh();
 	rc = loop(r);
 	terminal_end(r->term);
 	if (rc == -ENOMEM)
 		return cli_fail((error_set(&err, rc, "out of memory"), &err));
 	return cli_stop ? 128 + cli_stop : SPUR_OK;
 }
-
-/* ---- the command ---- */
 
 static bool has_trace(const struct view *v)
 {

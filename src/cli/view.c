@@ -230,15 +230,13 @@ int view_setup_confine(const struct view_setup *r, const struct view_setup_optio
 		.terminal = o->terminal,
 	};
 	struct spur_error err = {0};
-	struct buf notes;
+	scoped_buf notes = buf_new(4096);
 	int rc;
 
 	readable[folders] = o->readable;
-	buf_init(&notes, 4096);
 	rc = confine(&opt, &notes, &err);
 	if (rc == 0 && o->verbose)
 		fprintf(stderr, "reading as user %u\n%s", (unsigned int)geteuid(), buf_str(&notes));
-	buf_free(&notes);
 	return rc < 0 ? cli_fail(&err) : SPUR_OK;
 }
 
@@ -437,8 +435,7 @@ const struct command command_view = {
 	.name = "view",
 	.summary = "show traces in a browser, or draw them",
 	.usage = "[OPTION...] [FILE...]",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct view_options),
+	COMMAND_OPTS(opts, struct view_options),
 	.defaults = &(const struct view_options){.port = NOT_GIVEN},
 	.run = run,
 };

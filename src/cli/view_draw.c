@@ -86,16 +86,11 @@ static int choose_range(struct drawing *d, struct spur_error *err)
 {
 	const uint64_t origin = view_origin(d->view), last = origin + view_duration(d->view);
 	uint64_t since = origin, until = last;
-	int rc;
-
 	if (!has_events(d->view))
 		return error_set(err, -ENODATA, "%s: there are no events in it",
 				 view_file(d->view, 0)->path);
-	rc = parse_time_option("--since", d->o->since, &since, err);
-	if (rc == 0)
-		rc = parse_time_option("--until", d->o->until, &until, err);
-	if (rc < 0)
-		return rc;
+	if (parse_range(d->o->since, d->o->until, &since, &until, err) < 0)
+		return -EINVAL;
 	if (d->o->since && d->o->until && until <= since)
 		return error_set(err, -EINVAL, "--until %s is not after --since %s", d->o->until,
 				 d->o->since);
@@ -113,13 +108,6 @@ static int choose_range(struct drawing *d, struct spur_error *err)
 	/* A single event is in a picture of a microsecond. */
 	d->until = until - origin + (until > since ? 1 : 1000);
 	return 0;
-}
-
-static int choose_rows(struct drawing *d, struct spur_error *err)
-{
-	int rc = d->o->rows ? draw_choose(d->view, d->o->rows, &d->rows, err) : 0;
-
-	return rc < 0 ? error_prefix(err, "--rows") : 0;
 }
 
 /* ---- files ---- */
@@ -184,19 +172,15 @@ static int write_picture(const struct drawing *d, const char *path,
 			 int (*writer)(const struct picture *, struct buf *),
 			 struct spur_error *err)
 {
-	struct buf out;
+	scoped_buf out = buf_new(PICTURE_CAP);
 	int rc;
 
 	if (!path)
 		return 0;
-	buf_init(&out, PICTURE_CAP);
 	rc = make_picture(d, writer, &out, err);
 	if (is_spoilt(d))
 		rc = -ESTALE;
-	if (rc == 0)
-		rc = write_file(path, &out, err);
-	buf_free(&out);
-	return rc;
+	return rc == 0 ? write_file(path, &out, err) : rc;
 }
 
 static int write_page(const struct drawing *d, struct spur_error *err)
@@ -208,24 +192,18 @@ static int write_page(const struct drawing *d, struct spur_error *err)
 		.processes = d->o->processes,
 		.stop = &cli_stop,
 	};
-	struct buf out;
+	scoped_buf out = buf_new(2 * PICTURE_CAP);
 	int rc;
 
 	if (!d->o->html)
 		return 0;
-	buf_init(&out, 2 * PICTURE_CAP);
 	rc = saved_page(d->view, &o, &out, err);
 	if (rc == -EFBIG)
 		error_prefix(err, "--size-limit");
 	if (is_spoilt(d))
 		rc = -ESTALE;
-	if (rc == 0)
-		rc = write_file(d->o->html, &out, err);
-	buf_free(&out);
-	return rc;
+	return rc == 0 ? write_file(d->o->html, &out, err) : rc;
 }
-
-/* ---- the command ---- */
 
 static bool to_terminal(const char *path)
 {
@@ -291,8 +269,8 @@ static int draw(struct drawing *d, struct spur_error *err)
 
 	if (rc == 0)
 		rc = choose_range(d, err);
-	if (rc == 0)
-		rc = choose_rows(d, err);
+	if (rc == 0 && d->o->rows && draw_choose(d->view, d->o->rows, &d->rows, err) < 0)
+		rc = error_prefix(err, "--rows");
 	if (rc == 0)
 		rc = write_picture(d, d->o->svg, picture_svg, err);
 	if (rc == 0)

@@ -123,12 +123,11 @@ static void put_host(struct buf *b, const char *bind)
 
 static bool write_page(const struct plan *p, const struct going *g)
 {
-	struct buf url, b;
+	scoped_buf b = buf_new(4096);
+	scoped_buf url = buf_new(1024);
 	bool written;
 	int fd;
 
-	buf_init(&url, 1024);
-	buf_init(&b, 4096);
 	buf_puts(&url, "http://");
 	put_host(&url, p->bind);
 	buf_printf(&url, ":%u/#token=%s", g->port, g->link);
@@ -142,8 +141,6 @@ static bool write_page(const struct plan *p, const struct going *g)
 	written = fd >= 0 && !buf_full(&b) && file_write_fd(fd, b.data, b.len) == 0;
 	if (fd >= 0)
 		close(fd);
-	buf_free(&url);
-	buf_free(&b);
 	return written;
 }
 
@@ -237,18 +234,6 @@ static void browser_prepare(struct browser *b, const struct view_user *user, con
 		close(ends[1]);
 		b->pid = 0;
 	}
-}
-
-static void browser_open(struct browser *b, uint16_t port, const char *link)
-{
-	struct going g = {.port = port};
-	ssize_t n;
-
-	if (!b->pid)
-		return;
-	memcpy(g.link, link, sizeof(g.link));
-	n = write(b->go, &g, sizeof(g));
-	(void)n;
 }
 
 /* Ends that process and removes its page. */
@@ -386,10 +371,13 @@ static void show_hints(struct serve *s)
 static void open_browser(struct serve *s)
 {
 	struct login *d = http_login(s->http);
-	char link[LOGIN_TOKEN + 1];
+	struct going g = {.port = d->port};
+	ssize_t n;
 
-	if (s->browser.pid && login_new_link(d, link, NULL) == 0)
-		browser_open(&s->browser, d->port, link);
+	if (!s->browser.pid || login_new_link(d, g.link, NULL) < 0)
+		return;
+	n = write(s->browser.go, &g, sizeof(g));
+	(void)n;
 }
 
 /* ---- until it ends ---- */

@@ -39,13 +39,6 @@ static const struct opt opts[] = {
 
 /* ---- arguments ---- */
 
-static void free_questions(struct questions *q)
-{
-	vec_each (a, q)
-		free(a->task);
-	vec_free(q);
-}
-
 /*
  * Seconds with few digits, as the report shows them, are rounded: the real time may be half a unit
  * of the last digit earlier or later. A number with a unit is exact.
@@ -108,16 +101,14 @@ static int take_arguments(struct questions *q, int others, char **argv)
 
 static int say_several(const struct asked *a, const struct why_tasks *tasks)
 {
-	struct buf list;
+	scoped_buf list = buf_new(NAMED_TEXT);
 
-	buf_init(&list, NAMED_TEXT);
 	for (size_t i = 0; i < tasks->n && i < MOST_NAMED; i++)
 		buf_printf(&list, "%s%lld", i ? ", " : "", (long long)tasks->at[i]);
 	if (tasks->n > MOST_NAMED)
 		buf_printf(&list, " and %zu more", tasks->n - MOST_NAMED);
 	cli_error("there are %zu tasks '%s': %s; name one by its number, as in '%lld@%s'", tasks->n,
 		  a->task, buf_str(&list), (long long)tasks->at[0], a->time);
-	buf_free(&list);
 	return SPUR_USAGE;
 }
 
@@ -183,17 +174,15 @@ static int answer(const struct why_command *o, const struct asked *a, struct spu
 static int answer_all(const struct why_command *o, const struct questions *q, struct spur_trace *t)
 {
 	struct spur_error err = {0};
-	struct buf out;
+	scoped_buf out = buf_new(ONEFILE_TEXT);
 	int status = SPUR_OK, rc;
 
-	buf_init(&out, ONEFILE_TEXT);
 	for (size_t i = 0; status == SPUR_OK && i < q->n; i++) {
 		if (i && !o->json)
 			buf_putc(&out, '\n');
 		status = answer(o, &q->at[i], t, &out);
 	}
 	rc = cli_write(out.data, out.len);
-	buf_free(&out);
 	if (status == SPUR_OK)
 		status = cli_result(rc, "writing the answer", &err);
 	return status == SPUR_OK && cli_stop ? 128 + cli_stop : status;
@@ -212,7 +201,9 @@ static int run(void *options, int others, char **argv)
 		status = onefile_close(t, SPUR_USAGE);
 	else if (t)
 		status = onefile_close(t, answer_all(o, &q, t));
-	free_questions(&q);
+	vec_each (a, &q)
+		free(a->task);
+	vec_free(&q);
 	return status;
 }
 
@@ -220,7 +211,6 @@ const struct command command_why = {
 	.name = "why",
 	.summary = "show why a task waited: who had its CPU, or what woke it",
 	.usage = "[options] [FILE] TASK@TIME...",
-	COMMAND_OPTS(opts),
-	.size = sizeof(struct why_command),
+	COMMAND_OPTS(opts, struct why_command),
 	.run = run,
 };

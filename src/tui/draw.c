@@ -30,7 +30,7 @@ struct screen_style tui_paint(const struct tui *t, int16_t colour)
 {
 	if (t->opt.mono)
 		return (struct screen_style){SCREEN_USUAL, SCREEN_USUAL, SCREEN_REVERSE};
-	return (struct screen_style){colour_of_ink(), colour, 0};
+	return (struct screen_style){COLOUR_INK, colour, 0};
 }
 
 struct screen_style tui_chosen(const struct tui *t, bool focused)
@@ -148,7 +148,7 @@ static void draw_last_line(struct tui *t)
 {
 	const int32_t y = t->layout.line, w = t->screen.width;
 	const char *hint = w >= 60 ? "? help  q quit" : "?";
-	struct buf b;
+	scoped_buf b = buf_new(4096);
 	int32_t x;
 
 	if (t->prompt.kind != TUI_NO_PROMPT) {
@@ -165,10 +165,8 @@ static void draw_last_line(struct tui *t)
 		screen_text(&t->screen, 0, y, x - 1, t->message, screen_bold);
 		return;
 	}
-	buf_init(&b, 4096);
 	put_slice(t, &b);
 	screen_text(&t->screen, 0, y, x - 1, buf_str(&b), screen_usual);
-	buf_free(&b);
 }
 
 bool tui_caret(const struct tui *t, int32_t *x, int32_t *y)
@@ -193,31 +191,22 @@ static int32_t draw_line(struct tui *t, const char *line, size_t len, int32_t y,
 	const bool heading = len && *line == '*';
 	const int32_t w = t->screen.width;
 	int32_t lines = 0;
-	struct buf b;
 
-	buf_init(&b, 1u << 20);
-	buf_put(&b, line + heading, len - heading);
-	buf_str(&b);
-	for (size_t at = 0; at < b.len || !lines; lines++) {
-		size_t n = b.len - at < (size_t)w ? b.len - at : (size_t)w;
-		char kept = '\0';
+	line += heading;
+	len -= heading;
+	for (size_t at = 0; at < len || !lines; lines++) {
+		size_t n = len - at < (size_t)w ? len - at : (size_t)w;
 
 		/* Does not cut a character in two. */
-		while (n && at + n < b.len && ((unsigned char)b.data[at + n] & 0xc0) == 0x80)
+		while (n && at + n < len && ((unsigned char)line[at + n] & 0xc0) == 0x80)
 			n--;
-		n = n ? n : b.len - at;
-		if (at + n < b.len) {
-			kept = b.data[at + n];
-			b.data[at + n] = '\0';
-		}
+		n = n ? n : len - at;
 		if (y + lines >= 1 && y + lines < bottom)
-			screen_text(&t->screen, 0, y + lines, w, b.data + at,
-				    heading ? screen_bold : screen_usual);
-		if (kept)
-			b.data[at + n] = kept;
+			screen_printf(&t->screen, 0, y + lines, w,
+				      heading ? screen_bold : screen_usual, "%.*s", (int)n,
+				      line + at);
 		at += n;
 	}
-	buf_free(&b);
 	return lines;
 }
 
@@ -246,8 +235,6 @@ static void tui_draw_page(struct tui *t)
 						 : "Esc closes ");
 }
 
-/* ---- above the rows: the title, the overview, the axis with cursor and markers ---- */
-
 #define LABEL_APART 15 /* columns between labels of the axis, at least */
 
 /* ---- the title ---- */
@@ -268,7 +255,7 @@ static void draw_title(struct tui *t)
 	const int32_t y = t->layout.title, w = t->screen.width;
 	const double progress = view_progress(t->view);
 	char all[TIMES_TEXT], seen[TIMES_TEXT], right[80], followed[DAT_FOLLOWED_WORDS];
-	struct buf b;
+	scoped_buf b = buf_new(4096);
 	int32_t x;
 
 	if (y < 0)
@@ -283,12 +270,10 @@ static void draw_title(struct tui *t)
 		snprintf(right, sizeof(right), "reading: %.0f%% ", progress * 100);
 	x = w - screen_columns(&t->screen, right);
 	screen_text(&t->screen, x, y, w - x, right, style);
-	buf_init(&b, 4096);
 	put_files(t, &b);
 	if (view_followed(t->view, followed))
 		buf_printf(&b, "  %s", followed);
 	screen_text(&t->screen, 1, y, x - 2, buf_str(&b), style);
-	buf_free(&b);
 }
 
 /* ---- how many events ---- */
@@ -338,8 +323,6 @@ static void draw_counts(struct tui *t, int32_t y, const uint64_t *counts, int32_
 	}
 }
 
-/* ---- the overview ---- */
-
 static void draw_overview(struct tui *t)
 {
 	const struct tui_range all = tui_everything(t);
@@ -361,8 +344,8 @@ static void draw_overview(struct tui *t)
 
 		if (c)
 			c->style = (struct screen_style){
-				t->opt.mono ? SCREEN_USUAL : colour_of_events(), SCREEN_USUAL,
-				SCREEN_BOLD | SCREEN_UNDERLINE};
+				t->opt.mono ? SCREEN_USUAL : colour_256(COLOUR_EVENTS),
+				SCREEN_USUAL, SCREEN_BOLD | SCREEN_UNDERLINE};
 	}
 }
 
@@ -399,7 +382,7 @@ static void draw_ticks(struct tui *t)
 {
 	const struct column_scale s = tui_scale(t);
 	const int32_t y = t->layout.ticks, at = t->layout.gutter + column_at(&s, t->cursor);
-	const struct screen_style mark = tui_paint(t, colour_of_hits());
+	const struct screen_style mark = tui_paint(t, colour_256(COLOUR_HITS));
 	char text[TIMES_TEXT];
 	int32_t len;
 
@@ -448,7 +431,7 @@ static void draw_hits(struct tui *t)
 	for (int32_t x = 0; x < s.width; x++)
 		if (counts[x])
 			screen_put(&t->screen, t->layout.gutter + x, t->layout.hits, GLYPH_HIT,
-				   tui_fill(t, colour_of_hits()));
+				   tui_fill(t, colour_256(COLOUR_HITS)));
 }
 
 static void draw_events(struct tui *t)
@@ -459,17 +442,8 @@ static void draw_events(struct tui *t)
 		return;
 	screen_text(&t->screen, 1, t->layout.events, t->layout.gutter - 2, "events", screen_dim);
 	count_events(t, &s, scratch(t));
-	draw_counts(t, t->layout.events, scratch(t), s.width, tui_fill(t, colour_of_events()));
-}
-
-static void tui_draw_head(struct tui *t)
-{
-	draw_title(t);
-	draw_overview(t);
-	draw_axis(t);
-	draw_ticks(t);
-	draw_events(t);
-	draw_hits(t);
+	draw_counts(t, t->layout.events, scratch(t), s.width,
+		    tui_fill(t, colour_256(COLOUR_EVENTS)));
 }
 
 /* ---- the list of events, in as many columns as there is room for ---- */
@@ -502,16 +476,14 @@ static int32_t draw_task(struct tui *t, int32_t x, int32_t y, const struct view_
 {
 	const int32_t room = t->screen.width >= WIDE ? TASK_WIDTH + 4 : TASK_WIDTH - 4;
 	struct screen_style swatch = screen_usual;
-	struct buf comm;
+	scoped_buf comm = buf_new(LINE_LIMIT);
 	int32_t end;
 
-	buf_init(&comm, LINE_LIMIT);
 	tui_put_text(&t->list.records.texts, e->comm, &comm);
 	swatch.bg = colour_of_name(buf_str(&comm));
 	if (!t->opt.mono && e->pid)
 		screen_fill(&t->screen, x - 1, y, 1, ' ', swatch);
 	end = screen_printf(&t->screen, x, y, room, style, "%s-%d", buf_str(&comm), e->pid);
-	buf_free(&comm);
 	return t->screen.width >= WIDE ? x + room + 1 : (end < x + room ? x + room + 1 : end + 1);
 }
 
@@ -521,7 +493,7 @@ static void draw_event(struct tui *t, int32_t y, const struct view_record *e,
 	const char *name = e->event ? e->event->name : "";
 	const int32_t w = t->screen.width;
 	int32_t x = 1, end;
-	struct buf text;
+	scoped_buf text = buf_new(LINE_LIMIT);
 
 	screen_fill(&t->screen, 0, y, w, ' ', style);
 	x = draw_time(t, x, y, e, style);
@@ -529,7 +501,6 @@ static void draw_event(struct tui *t, int32_t y, const struct view_record *e,
 		x = screen_printf(&t->screen, x, y, w - x, style, "%3u ", e->cpu);
 		x = draw_task(t, x, y, e, style);
 	}
-	buf_init(&text, LINE_LIMIT);
 	buf_utf8(&text, name, strlen(name));
 	buf_puts(&text, ": ");
 	end = screen_text(&t->screen, x, y, w - x, buf_str(&text), style);
@@ -538,7 +509,6 @@ static void draw_event(struct tui *t, int32_t y, const struct view_record *e,
 	buf_reset(&text);
 	tui_put_text(&t->list.records.texts, e->text, &text);
 	screen_text(&t->screen, end, y, w - end, buf_str(&text), style);
-	buf_free(&text);
 	if (e->lost)
 		screen_put(&t->screen, 0, y, GLYPH_LOST, tui_fill(t, colour_of_lost()));
 }
@@ -610,7 +580,12 @@ void tui_draw(struct tui *t)
 	tui_lay_out(t);
 	tui_list_update(t);
 	screen_clear(&t->screen);
-	tui_draw_head(t);
+	draw_title(t);
+	draw_overview(t);
+	draw_axis(t);
+	draw_ticks(t);
+	draw_events(t);
+	draw_hits(t);
 	tui_draw_rows(t);
 	tui_draw_list(t);
 	draw_status(t);

@@ -5,7 +5,6 @@
  * shaded.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tui/internal.h"
@@ -236,16 +235,14 @@ static bool is_full(const struct look *k, const struct tui_column *c)
 static void draw_name(struct look *k, int32_t from, int32_t to, uint32_t value)
 {
 	const int32_t x = k->t->layout.gutter + from, room = to - from;
-	struct buf name;
+	scoped_buf name = buf_new(256);
 
 	if (room < LEAST_NAME)
 		return;
-	buf_init(&name, 256);
 	tui_value_name(k->t, &k->item->info, k->kind, value, &name);
 	if (room >= LEAST_PART || screen_columns(&k->t->screen, buf_str(&name)) <= room)
 		screen_text(&k->t->screen, x, k->y, room, buf_str(&name),
 			    tui_paint(k->t, colour_of(k, value)));
-	buf_free(&name);
 }
 
 static void draw_slices(struct look *k, const struct tui_column *columns)
@@ -364,7 +361,7 @@ static void draw_dots(struct look *k)
 		return;
 	for (int32_t x = 0; x < k->scale.width; x++)
 		if (columns[x].count && is_blank(&k->t->screen, k->t->layout.gutter + x, k->y))
-			put(k, x, GLYPH_DOT, tui_fill(k->t, colour_of_events()));
+			put(k, x, GLYPH_DOT, tui_fill(k->t, colour_256(COLOUR_EVENTS)));
 }
 
 static void draw_lost(struct look *k)
@@ -418,12 +415,11 @@ static void draw_label(struct look *k, bool chosen, int32_t percent)
 	const struct tui_item *item = k->item;
 	const int32_t gutter = t->layout.gutter;
 	struct screen_style style = screen_usual, swatch = screen_usual;
-	struct buf name;
+	scoped_buf name = buf_new(256);
 	bool with_percent;
 
 	if (gutter < LEAST_PART)
 		return;
-	buf_init(&name, 256);
 	if (item->track >= 0) {
 		buf_printf(&name, "  %s", tui_kind_name(k->kind));
 		if (item->info.tracks[item->track].depth)
@@ -450,7 +446,6 @@ static void draw_label(struct look *k, bool chosen, int32_t percent)
 	if (with_percent)
 		screen_printf(&t->screen, gutter - 1 - PERCENT_WIDTH, k->y, PERCENT_WIDTH,
 			      chosen ? style : screen_dim, "%4d%%", percent);
-	buf_free(&name);
 }
 
 /* ---- cursor and markers, over everything ---- */

@@ -34,7 +34,8 @@ bool tui_cpu_wanted(const struct tui *t, int64_t cpu);
 int tui_rows(struct tui *t);
 void tui_select(struct tui *t, int64_t item);
 bool tui_select_row(struct tui *t, uint32_t row);
-void tui_fold(struct tui *t);
+/* A function of a key; `how` has no meaning. */
+void tui_fold(struct tui *t, int32_t how);
 /* The main track of a row, -1: it only has events. */
 int64_t tui_main_track(const struct view_row *r);
 /* "bash-123", "CPU 3", … */
@@ -73,8 +74,8 @@ void tui_search_step(struct tui *t, int dir);
 
 void tui_page_close(struct tui *t);
 void tui_page_scroll(struct tui *t, int64_t by);
-void tui_page_details(struct tui *t);
 /* Functions of keys (struct tui_binding); `how` has no meaning. */
+void tui_page_details(struct tui *t, int32_t how);
 void tui_page_help(struct tui *t, int32_t how);
 void tui_page_sums(struct tui *t, int32_t how);
 /* Who woke the selected slice: goes there. */

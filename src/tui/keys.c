@@ -379,8 +379,6 @@ static void prompt_key(struct tui *t, uint32_t key)
 	}
 }
 
-/* ---- the keys ---- */
-
 /* ---- moving ---- */
 
 static void move_across(struct tui *t, int32_t how)
@@ -478,8 +476,6 @@ static void zoom_marks(struct tui *t, int32_t how)
 		tui_say(t, "A and B set markers to zoom to");
 }
 
-/* ---- searching ---- */
-
 static void only_hits(struct tui *t, int32_t how)
 {
 	if (t->search.id < 0) {
@@ -517,11 +513,6 @@ static void switch_rows(struct tui *t, int32_t how)
 	tui_say(t, "%s", words[t->which]);
 }
 
-static void fold(struct tui *t, int32_t how)
-{
-	tui_fold(t);
-}
-
 /* From an event to its task and its time, and from a time to its event. */
 static void link_panes(struct tui *t, int32_t how)
 {
@@ -541,11 +532,6 @@ static void link_panes(struct tui *t, int32_t how)
 	if (e->row >= 0)
 		tui_select_row(t, (uint32_t)e->row);
 	switch_focus(t, 0);
-}
-
-static void details(struct tui *t, int32_t how)
-{
-	tui_page_details(t);
 }
 
 static void quit(struct tui *t, int32_t how)
@@ -590,7 +576,8 @@ const struct tui_binding tui_bindings[] = {
 	 link_panes, 0, {TUI_ENTER}},
 	{"v", "show both, only the time line, only the list", switch_panes, 0, {'v'}},
 	{"t", "show CPUs and tasks, only CPUs, only tasks", switch_rows, 0, {'t'}},
-	{"o Space", "unfold the row: interrupts, calls, functions, events", fold, 0, {'o', ' '}},
+	{"o Space", "unfold the row: interrupts, calls, functions, events",
+	 tui_fold, 0, {'o', ' '}},
 	{NULL, "Search"},
 	{"/", "search: a filter of report -F, or text", open_prompt, TUI_SEARCH_PROMPT, {'/'}},
 	{"n N", "go to the next hit, to the previous one", tui_search_step, 1, {'n'}},
@@ -605,7 +592,8 @@ const struct tui_binding tui_bindings[] = {
 	{"i", "show sums of tasks, CPUs, calls, events between the markers",
 	 tui_page_sums, 0, {'i'}},
 	{NULL, "Others"},
-	{"e", "show details: fields, stack, who woke it, why it waited", details, 0, {'e'}},
+	{"e", "show details: fields, stack, who woke it, why it waited",
+	 tui_page_details, 0, {'e'}},
 	{"?", "show this list", tui_page_help, 0, {'?'}},
 	{"Esc", "close a window or a prompt", leave, 0, {TUI_ESCAPE}},
 	{"q", "quit", quit, 0, {'q'}},

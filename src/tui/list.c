@@ -26,18 +26,12 @@ struct rows {
 static void wanted_rows(struct tui *t, struct rows *rows)
 {
 	const uint32_t nr = t->opt.cpus ? view_rows(t->view) : 0;
+	struct view_row r;
 
-	for (uint32_t i = 0; i < nr; i++) {
-		struct view_row r;
-		uint32_t *slot;
-
-		if (!view_row(t->view, i, NULL, &r) || r.kind != VIEW_CPU_ROW ||
-		    !tui_cpu_wanted(t, r.number))
-			continue;
-		slot = vec_push(rows);
-		if (slot)
-			*slot = i;
-	}
+	for (uint32_t i = 0; i < nr; i++)
+		if (view_row(t->view, i, NULL, &r) && r.kind == VIEW_CPU_ROW &&
+		    tui_cpu_wanted(t, r.number))
+			vec_add(rows, &i);
 }
 
 static int64_t start(struct tui *t, const char *filter, const char *text, struct spur_error *err)
@@ -207,8 +201,6 @@ void tui_search_step(struct tui *t, int dir)
  * moved last leads.
  */
 
-#define LEAST_ROOM 1
-
 static bool of_hits(const struct tui *t)
 {
 	return t->list.only_hits && t->search.id >= 0;
@@ -236,7 +228,7 @@ static void fetch(struct tui *t)
 	view_records_free(&l->records);
 	l->first = l->top;
 	l->search = of_hits(t) ? t->search.id : -1;
-	l->room = t->layout.nr_list > LEAST_ROOM ? t->layout.nr_list : LEAST_ROOM;
+	l->room = t->layout.nr_list > 1 ? t->layout.nr_list : 1;
 	l->total = tui_list_total(t);
 	l->generation = view_generation(t->view);
 	l->settled = true;
@@ -308,8 +300,7 @@ static bool find_cursor(struct tui *t, uint64_t total, uint64_t *position)
 static void scroll(struct tui *t, uint64_t total)
 {
 	struct tui_list *l = &t->list;
-	const uint64_t room =
-		(uint64_t)(t->layout.nr_list > LEAST_ROOM ? t->layout.nr_list : LEAST_ROOM);
+	const uint64_t room = t->layout.nr_list > 1 ? (uint64_t)t->layout.nr_list : 1;
 	const uint64_t above = l->selected < room / 3 ? l->selected : room / 3;
 
 	if (l->selected < l->top)

@@ -3,7 +3,6 @@
  * Pages, which are text over everything else: the help, details of a slice or event, sums over
  * time.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,18 +173,16 @@ static void put_why(struct tui *t, uint32_t number, uint64_t ts, struct buf *b)
 {
 	struct interval_row task;
 	struct why why;
-	struct buf words;
+	scoped_buf words = buf_new(WORDS_LIMIT);
 
 	if (interval_task(t->view, number, &ts, &task, NULL) < 0)
 		return;
-	buf_init(&words, WORDS_LIMIT);
 	if (view_why(&task, ts, t->opt.stop, &why, NULL) == 0)
 		why_text(&why, 2, &words);
 	if (words.len) {
 		buf_puts(b, "\n*Why it waited\n");
 		buf_utf8(b, words.data, words.len);
 	}
-	buf_free(&words);
 	why_free(&why);
 }
 
@@ -317,7 +314,7 @@ static void add_event(struct tui *t, struct buf *b)
 	view_records_free(&records);
 }
 
-void tui_page_details(struct tui *t)
+void tui_page_details(struct tui *t, int32_t how)
 {
 	const bool list_first = t->focus == TUI_LIST;
 
@@ -414,14 +411,12 @@ static void put_sum(struct tui *t, const struct row_sum *s, uint64_t span, unsig
 		    struct buf *b)
 {
 	struct view_row r;
-	struct buf name;
+	scoped_buf name = buf_new(256);
 
 	if (!view_row(t->view, s->row, NULL, &r))
 		return;
-	buf_init(&name, 256);
 	tui_row_name(t, &r, &name);
 	put_name(&name, TASK_WIDTH, b);
-	buf_free(&name);
 	for (size_t i = 0; i < NR_COLUMNS; i++) {
 		if (!(shown >> i & 1))
 			continue;
@@ -457,12 +452,10 @@ static void put_rows(struct tui *t, struct row_sums *sums, const char *title, bo
 static void put_named(struct tui *t, const struct named_sum *s, struct buf *b)
 {
 	const char *text = s->name >= 0 ? view_name(t->view, (uint32_t)s->name) : NULL;
-	struct buf name;
+	scoped_buf name = buf_new(1024);
 
-	buf_init(&name, 1024);
 	buf_utf8(&name, text ? text : "?", text ? strlen(text) : 1);
 	put_name(&name, NAME_WIDTH, b);
-	buf_free(&name);
 	buf_printf(b, "%9llu", (unsigned long long)s->count);
 	put_time(t, s->total, b);
 	put_time(t, s->max, b);
@@ -502,16 +495,13 @@ static int by_count(const void *a, const void *b)
 
 static void put_events(struct tui *t, const struct range_sums *sums, struct buf *b)
 {
-	struct {
-		struct counted *at;
-		size_t n, cap;
-	} all = {0};
+	vec_of(struct counted) all = {0};
 
 	for (uint32_t i = 0; i < sums->nr_events; i++) {
-		struct counted *c = sums->events[i] ? vec_push(&all) : NULL;
+		const struct counted c = {i, sums->events[i]};
 
-		if (c)
-			*c = (struct counted){i, sums->events[i]};
+		if (c.count)
+			vec_add(&all, &c);
 	}
 	if (all.n) {
 		qsort(all.at, all.n, sizeof(all.at[0]), by_count);
@@ -519,18 +509,14 @@ static void put_events(struct tui *t, const struct range_sums *sums, struct buf 
 	}
 	for (size_t i = 0; i < all.n && i < MOST_NAMES; i++) {
 		const struct event *e = view_event(t->view, all.at[i].id, NULL);
-		struct buf name;
+		scoped_buf name = buf_new(256);
 
-		buf_init(&name, 256);
 		buf_puts(&name, e ? e->name : "?");
 		put_name(&name, NAME_WIDTH, b);
-		buf_free(&name);
 		buf_printf(b, "%9llu\n", (unsigned long long)all.at[i].count);
 	}
 	vec_free(&all);
 }
-
-/* ---- the page ---- */
 
 void tui_page_sums(struct tui *t, int32_t how)
 {

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/vec.h"
@@ -60,12 +59,14 @@ static bool is_wanted(const struct tui *t, const struct view_row *r)
 	}
 }
 
-static bool is_unfolded(const struct tui *t, uint32_t row)
+/* Where a row is in the list of those that are unfolded; its length: it is not. */
+static size_t find_unfolded(const struct tui *t, uint32_t row)
 {
-	for (size_t i = 0; i < t->unfolded.n; i++)
-		if (t->unfolded.at[i] == row)
-			return true;
-	return false;
+	size_t i = 0;
+
+	while (i < t->unfolded.n && t->unfolded.at[i] != row)
+		i++;
+	return i;
 }
 
 static struct tui_item *add_item(struct tui *t, uint32_t row, int32_t track,
@@ -127,7 +128,7 @@ static int unfold(struct tui *t)
 
 		if (!item)
 			rc = -ENOMEM;
-		else if (is_unfolded(t, rows[i].row)) {
+		else if (find_unfolded(t, rows[i].row) < t->unfolded.n) {
 			item->unfolded = true;
 			rc = add_tracks(t, &rows[i]);
 		}
@@ -180,23 +181,20 @@ bool tui_select_row(struct tui *t, uint32_t row)
 	return false;
 }
 
-void tui_fold(struct tui *t)
+void tui_fold(struct tui *t, int32_t how)
 {
-	uint32_t *slot, row;
+	uint32_t row;
+	size_t i;
 
 	if (t->selected >= t->items.n)
 		return;
 	row = t->items.at[t->selected].row;
 	tui_select_row(t, row);
-	for (size_t i = 0; i < t->unfolded.n; i++)
-		if (t->unfolded.at[i] == row) {
-			t->unfolded.at[i] = t->unfolded.at[--t->unfolded.n];
-			tui_rows(t);
-			return;
-		}
-	slot = vec_push(&t->unfolded);
-	if (slot)
-		*slot = row;
+	i = find_unfolded(t, row);
+	if (i < t->unfolded.n)
+		t->unfolded.at[i] = t->unfolded.at[--t->unfolded.n];
+	else
+		vec_add(&t->unfolded, &row);
 	tui_rows(t);
 }
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -28,13 +27,12 @@ static const struct {
 	[GLYPH_BLOCK + 4] = {0x2585, '+'}, [GLYPH_BLOCK + 5] = {0x2586, '*'},
 	[GLYPH_BLOCK + 6] = {0x2587, '%'}, [GLYPH_BLOCK_LAST] = {0x2588, '#'},
 	[GLYPH_LINE] = {0x2500, '-'},	   [GLYPH_COLUMN] = {0x2502, '|'},
-	[GLYPH_MARK] = {0x2506, ':'},	   [GLYPH_TICK] = {0x252c, '+'},
-	[GLYPH_DOT] = {0xb7, '\''},	   [GLYPH_POINTER] = {0x25bc, 'v'},
-	[GLYPH_RUNNABLE] = {0x2592, 'r'},  [GLYPH_BLOCKED] = {0x259a, 'D'},
-	[GLYPH_SLEEPING] = {0x2500, '_'},  [GLYPH_STOPPED] = {0x2550, 'T'},
-	[GLYPH_UNKNOWN] = {0x2591, '?'},   [GLYPH_LOST] = {0x2573, 'X'},
-	[GLYPH_HIT] = {0x25c6, '*'},	   [GLYPH_OPEN] = {0x25be, '-'},
-	[GLYPH_CLOSED] = {0x25b8, '>'},	   [GLYPH_CUT] = {0x2026, '~'},
+	[GLYPH_MARK] = {0x2506, ':'},	   [GLYPH_DOT] = {0xb7, '\''},
+	[GLYPH_POINTER] = {0x25bc, 'v'},   [GLYPH_RUNNABLE] = {0x2592, 'r'},
+	[GLYPH_BLOCKED] = {0x259a, 'D'},   [GLYPH_SLEEPING] = {0x2500, '_'},
+	[GLYPH_STOPPED] = {0x2550, 'T'},   [GLYPH_UNKNOWN] = {0x2591, '?'},
+	[GLYPH_LOST] = {0x2573, 'X'},	   [GLYPH_HIT] = {0x25c6, '*'},
+	[GLYPH_OPEN] = {0x25be, '-'},	   [GLYPH_CUT] = {0x2026, '~'},
 };
 
 static const struct screen_cell blank = {' ', {SCREEN_USUAL, SCREEN_USUAL, 0}};
@@ -149,15 +147,13 @@ int32_t screen_text(struct screen *s, int32_t x, int32_t y, int32_t room, const 
 int32_t screen_printf(struct screen *s, int32_t x, int32_t y, int32_t room,
 		      struct screen_style style, const char *fmt, ...)
 {
-	struct buf line;
+	scoped_buf line = buf_new(LINE_LIMIT);
 	va_list ap;
 
-	buf_init(&line, LINE_LIMIT);
 	va_start(ap, fmt);
 	buf_vprintf(&line, fmt, ap);
 	va_end(ap);
 	x = screen_text(s, x, y, room, buf_str(&line), style);
-	buf_free(&line);
 	return x;
 }
 
@@ -181,11 +177,8 @@ void screen_dump(const struct screen *s, struct buf *out)
 	}
 }
 
-#define CUBE   16  /* the first of 6 x 6 x 6 colours */
-#define GREYS  232 /* the first of 24 */
-#define INK    16
-#define HITS   0xe6c200
-#define EVENTS 0x7d9cc9
+#define CUBE  16  /* the first of 6 x 6 x 6 colours */
+#define GREYS 232 /* the first of 24 */
 
 static const uint8_t steps[] = {0, 95, 135, 175, 215, 255};
 
@@ -277,19 +270,4 @@ int16_t colour_of_lost(void)
 	const struct draw_theme theme = draw_theme(true);
 
 	return colour_256(theme.lost);
-}
-
-int16_t colour_of_hits(void)
-{
-	return colour_256(HITS);
-}
-
-int16_t colour_of_events(void)
-{
-	return colour_256(EVENTS);
-}
-
-int16_t colour_of_ink(void)
-{
-	return INK;
 }

@@ -42,7 +42,6 @@ enum glyph {
 	GLYPH_LINE,   /* across */
 	GLYPH_COLUMN, /* down */
 	GLYPH_MARK,   /* down, in pieces */
-	GLYPH_TICK,
 	GLYPH_DOT,
 	GLYPH_POINTER,
 	GLYPH_RUNNABLE,
@@ -53,7 +52,6 @@ enum glyph {
 	GLYPH_LOST,
 	GLYPH_HIT,
 	GLYPH_OPEN,
-	GLYPH_CLOSED,
 	GLYPH_CUT, /* text that goes on */
 	GLYPH_LAST,
 };
@@ -98,9 +96,8 @@ int16_t colour_8(int16_t colour);
 int16_t colour_of_name(const char *name); /* NULL is a name, too */
 int16_t colour_of_state(enum view_state state);
 int16_t colour_of_lost(void);
-int16_t colour_of_hits(void);
-int16_t colour_of_events(void);
-/* Letters on any of these. */
-int16_t colour_of_ink(void);
+#define COLOUR_HITS   0xe6c200 /* for colour_256() */
+#define COLOUR_EVENTS 0x7d9cc9
+#define COLOUR_INK    16 /* letters on any of these */
 
 #endif

@@ -155,11 +155,11 @@ static void mouse_in_rows(struct tui *t, enum tui_mouse what, int32_t x, int32_t
 	if (row >= 0 && row < t->layout.nr_rows && t->top + (size_t)row < t->items.n)
 		tui_select(t, (int64_t)t->top + row);
 	if (column < 0)
-		tui_fold(t);
+		tui_fold(t, 0);
 	else
 		tui_go(t, ts);
 	if (what == TUI_DOUBLE_CLICK)
-		tui_page_details(t);
+		tui_page_details(t, 0);
 }
 
 static void mouse_in_list(struct tui *t, enum tui_mouse what, int32_t y)
@@ -173,7 +173,7 @@ static void mouse_in_list(struct tui *t, enum tui_mouse what, int32_t y)
 		tui_list_to(t, t->list.top + (uint64_t)(y - t->layout.list));
 	if (what == TUI_DOUBLE_CLICK) {
 		tui_list_update(t);
-		tui_page_details(t);
+		tui_page_details(t, 0);
 	}
 }
 

@@ -18,6 +18,7 @@
 #define TUI_TUI_H
 
 #include "base/buf.h"
+#include "base/vec.h"
 #include "tui/screen.h"
 #include "view/answers/records.h"
 #include "view/view.h"
@@ -178,15 +179,9 @@ struct tui {
 	enum tui_focus focus;
 	enum tui_which which;
 	enum tui_panes panes;
-	struct {
-		struct tui_item *at;
-		size_t n, cap;
-	} items;
+	vec_of(struct tui_item) items;
 	size_t selected, top;
-	struct {
-		uint32_t *at;
-		size_t n, cap;
-	} unfolded; /* rows */
+	vec_of(uint32_t) unfolded; /* rows */
 
 	struct tui_list list;
 	struct tui_search search;
