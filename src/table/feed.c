@@ -168,6 +168,11 @@ static bool has_failed(const struct feed *f)
 	return !f || f->rc < 0;
 }
 
+static void begin_by(struct walk_options *o, uint64_t since)
+{
+	o->since = since < o->since ? since : o->since;
+}
+
 void feed_add(struct feed *f, const struct table *t, void (*row)(void *arg, const void *row),
 	      void *arg)
 {
@@ -187,8 +192,8 @@ void feed_add(struct feed *f, const struct table *t, void (*row)(void *arg, cons
 			     .arg = arg,
 			     .since = f->since,
 			     .until = f->until};
-	if (!t->starts_anywhere)
-		f->walk.opt.since = 0;
+	begin_by(&f->walk.opt,
+		 t->starts_anywhere && f->since > t->looks_back ? f->since - t->looks_back : 0);
 	f->rc = want_events(f, c);
 	if (f->rc == 0 && t->evidence)
 		f->rc = walk_want_evidence(&f->walk, &f->failed);

@@ -26,7 +26,7 @@
 #define NR_KEPT	    (1u << KEPT_BITS) /* arguments whose text is stored */
 #define KEY_WORDS   8
 #define TASKS_LIMIT (64u << 20)
-#define SAME_CALL   20000 /* ns between its two events, at most */
+#define SAME_CALL   20000 /* ns between its two events, at most; more than SHORT_STAY */
 
 enum syscall_what { SYSCALL_NOTHING, SYSCALL_ENTER, SYSCALL_EXIT };
 
@@ -698,6 +698,7 @@ const struct table syscalls_table = {
 	.events = events,
 	.needs = events,
 	.starts_anywhere = true,
+	.looks_back = SAME_CALL, /* A call that was open at a loss may end as known (SHORT_STAY). */
 	.analysis_size = sizeof(struct syscalls),
 	.begin = syscalls_begin,
 	.record = syscalls_record,

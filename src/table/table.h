@@ -132,10 +132,11 @@ struct table {
 	bool (*wants)(const struct event *e);
 
 	/*
-	 * A row does not depend on records before its `ts`: if rows from a time on are wanted,
-	 * reading starts at that time.
+	 * A row does not depend on records more than `looks_back` ns before its `ts`: if rows from a
+	 * time on are wanted, reading starts so long before that time.
 	 */
 	bool starts_anywhere;
+	uint32_t looks_back;
 
 	/*
 	 * Begins an analysis of one buffer, in zeroed memory of this size. 0 or -ENOMEM; free() is
