@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/scoped.h"
 
 #define STEP  65536
 #define TRIES 100 /* to find a name that is free */
@@ -46,13 +47,18 @@ int file_read_fd(int fd, const char *path, struct buf *to, struct spur_error *er
 
 int file_read(const char *path, struct buf *to, struct spur_error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+	scoped_fd fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0)
-		return error_sys(err, -errno, "%s", path);
-	ret = file_read_fd(fd, path, to, err);
-	close(fd);
-	return ret;
+	return fd < 0 ? error_sys(err, -errno, "%s", path) : file_read_fd(fd, path, to, err);
+}
+
+int file_read_text(int folder, const char *path, char *text, size_t cap)
+{
+	scoped_fd fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+	const ssize_t n = fd < 0 ? -1 : read(fd, text, cap - 1);
+
+	text[n < 0 ? 0 : n] = '\0';
+	return n < 0 ? -errno : (int)n;
 }
 
 int file_write_fd(int fd, const void *data, size_t len)
@@ -258,7 +264,7 @@ bool file_is_same(const char *a, const char *b)
  */
 static long lock_owner(int fd)
 {
-	FILE *locks = fopen("/proc/locks", "re");
+	scoped_file locks = fopen("/proc/locks", "re");
 	unsigned int major, minor;
 	unsigned long inode;
 	char line[256];
@@ -272,8 +278,6 @@ static long lock_owner(int fd)
 			   &inode) == 4 &&
 		    inode == st.st_ino && major == major(st.st_dev) && minor == minor(st.st_dev))
 			owner = pid;
-	if (locks)
-		fclose(locks);
 	return owner;
 }
 

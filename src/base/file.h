@@ -19,6 +19,12 @@ int file_read(const char *path, struct buf *to, struct spur_error *err);
 /* The same for an open file, which stays open; the path is for the message. */
 int file_read_fd(int fd, const char *path, struct buf *to, struct spur_error *err);
 
+/*
+ * Reads up to cap - 1 bytes of a file below an open folder as a string, by one read(), which is
+ * enough for the small files of /proc and /sys. The length or a negative errno.
+ */
+int file_read_text(int folder, const char *path, char *text, size_t cap);
+
 /* Writes all bytes, also by several calls of write(). 0 or a negative errno. */
 int file_write_fd(int fd, const void *data, size_t len);
 

@@ -31,7 +31,7 @@ static inline bool is_odd_in_csv(uint64_t word)
 	return (word & HIGHS) | has(word, ',') | has(word, '"') | has(word, '\n') | has(word, '\r');
 }
 
-/* Whether a text has no byte that is odd. Most texts have none, and then they are copied at once. */
+/* Whether a text has no byte that is odd. Most texts have none; then they are copied at once. */
 static inline bool is_plain(const char *s, size_t n, bool is_odd(uint64_t word))
 {
 	uint64_t word = ONES * ' ';

@@ -23,6 +23,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scoped.h"
 
 /* ---- temporary files and folders ----------------------------------------------------- */
 
@@ -94,7 +95,7 @@ void beside_remove(const char *temp)
 /* Only if this user owns it: in a shared folder anybody may have chosen that name. */
 static void remove_left(const char *path)
 {
-	const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	scoped_fd fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0)
@@ -102,14 +103,13 @@ static void remove_left(const char *path)
 	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
 	    (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) && flock(fd, LOCK_EX | LOCK_NB) == 0)
 		beside_remove(path);
-	close(fd);
 }
 
 static void sweep(const char *path)
 {
 	const size_t folder = folder_len(path);
 	char *where = folder ? strndup(path, folder) : strdup(".");
-	DIR *d = where ? opendir(where) : NULL;
+	scoped_dir d = where ? opendir(where) : NULL;
 	const struct dirent *e;
 	char *left;
 
@@ -119,8 +119,6 @@ static void sweep(const char *path)
 			remove_left(left);
 			free(left);
 		}
-	if (d)
-		closedir(d);
 	free(where);
 }
 
@@ -202,7 +200,7 @@ static char *follow(const char *path)
  */
 static int check_unused(const char *path, struct spur_error *err)
 {
-	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	scoped_fd fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	int rc;
 
 	if (fd < 0)
@@ -212,7 +210,6 @@ static int check_unused(const char *path, struct spur_error *err)
 	rc = file_check_lock(fd, err);
 	if (rc < 0)
 		error_prefix(err, "%s", path);
-	close(fd);
 	return rc;
 }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Local variables that own something, which is released where their scope ends:
+ * Local variables that own something, which is closed where their scope ends:
  *
  *	scoped_fd fd = open(path, O_RDONLY | O_CLOEXEC);
  *	scoped_dir dir = opendir(path);
- *	scoped_vec struct paths found = {0};
  *
- * Nothing is released if opening failed. A value that is returned is computed before. See also
+ * Nothing is closed if opening failed. A value that is returned is computed before. See also
  * scoped_buf (base/buf.h), scoped_arena (base/arena.h) and mutex_hold() (base/mutex.h).
  */
 #ifndef BASE_SCOPED_H
@@ -14,7 +13,6 @@
 
 #include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static inline void scoped_close(const int *fd)
@@ -35,16 +33,8 @@ static inline void scoped_fclose(FILE **file)
 		fclose(*file);
 }
 
-/* Frees the memory that a pointer points to: also that of a vector, which begins with one. */
-static inline void scoped_release(void *pointer)
-{
-	free(*(void **)pointer);
-}
-
-#define scoped_fd     int __attribute__((cleanup(scoped_close)))
-#define scoped_dir    DIR *__attribute__((cleanup(scoped_closedir)))
-#define scoped_file   FILE *__attribute__((cleanup(scoped_fclose)))
-#define scoped_memory __attribute__((cleanup(scoped_release)))
-#define scoped_vec    __attribute__((cleanup(scoped_release)))
+#define scoped_fd   int __attribute__((cleanup(scoped_close)))
+#define scoped_dir  DIR *__attribute__((cleanup(scoped_closedir)))
+#define scoped_file FILE *__attribute__((cleanup(scoped_fclose)))
 
 #endif

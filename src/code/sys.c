@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 #define END_OF(member) (offsetof(union bpf_attr, member) + sizeof(((union bpf_attr *)0)->member))
 
 static uint64_t address(const void *p)
@@ -284,19 +286,14 @@ int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int gr
 unsigned int sys_possible_cpus(void)
 {
 	char text[256];
-	const int fd = open("/sys/devices/system/cpu/possible", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 	const char *last;
 	unsigned long cpus;
 
-	if (fd >= 0)
-		close(fd);
-	if (n <= 0) {
+	if (file_read_text(AT_FDCWD, "/sys/devices/system/cpu/possible", text, sizeof(text)) <= 0) {
 		const long configured = sysconf(_SC_NPROCESSORS_CONF);
 
 		return configured > 0 ? (unsigned int)configured : 1;
 	}
-	text[n] = '\0';
 	/* "0-7", or "0,2-5": the last number counts. */
 	last = strrchr(text, '-');
 	if (!last || strchr(last, ','))

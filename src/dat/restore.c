@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/newfile.h"
+#include "base/scoped.h"
 #include "dat/dat.h"
 #include "dat/load.h"
 #include "dat/write.h"
@@ -28,11 +29,9 @@
 bool dat_restore_is_trace(const char *path)
 {
 	char head[DAT_MAGIC_SIZE];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	scoped_fd fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
 
-	if (fd >= 0)
-		close(fd);
 	return n == (ssize_t)sizeof(head) && memcmp(head, DAT_MAGIC, sizeof(head)) == 0;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scoped.h"
 #include "base/suggest.h"
 #include "dat/dat.h"
 #include "dat/restore.h"
@@ -73,7 +74,7 @@ const struct import_source *source_of(int fd)
 static bool holds_parquet(int fd)
 {
 	const int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = again < 0 ? NULL : fdopendir(again);
+	scoped_dir d = again < 0 ? NULL : fdopendir(again);
 	const struct dirent *e;
 	bool found = false;
 
@@ -83,8 +84,6 @@ static bool holds_parquet(int fd)
 		found = strncmp(e->d_name, "table=", 6) == 0 ||
 			strncmp(e->d_name, "date=", 5) == 0 ||
 			fnmatch("*.parquet", e->d_name, 0) == 0;
-	if (d)
-		closedir(d);
 	return found;
 }
 
@@ -96,7 +95,7 @@ static bool holds_parquet(int fd)
 static bool is_recording(const char *path)
 {
 	/* Without O_NONBLOCK, opening a pipe without a writer would wait for one. */
-	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	scoped_fd fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct source_input in = {.path = path, .fd = fd};
 	uint8_t head[SOURCE_HEAD];
 	bool found;
@@ -107,7 +106,6 @@ static bool is_recording(const char *path)
 		(begins(&in, DAT_MAGIC, DAT_MAGIC_SIZE) ||
 		 begins(&in, parquet_magic, sizeof(parquet_magic)) || recognise(&in) != NULL ||
 		 (in.folder && holds_parquet(fd)) || (in.size && dat_leftover_is_called(path)));
-	close(fd);
 	return found;
 }
 

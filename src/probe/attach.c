@@ -317,16 +317,11 @@ static int attach_once(struct perf_event_attr *attr, pid_t pid, const struct pro
 
 static int read_number(const char *path, uint64_t *value)
 {
-	char text[32] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
+	char text[32];
+	const int n = file_read_text(AT_FDCWD, path, text, sizeof(text));
 
-	if (fd < 0)
-		return -errno;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
 	if (n <= 0)
-		return n ? -errno : -EINVAL;
+		return n ? n : -EINVAL;
 	*value = strtoull(text, NULL, 10);
 	return 0;
 }

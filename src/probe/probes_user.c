@@ -19,6 +19,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/pattern.h"
+#include "base/scoped.h"
 #include "base/vec.h"
 #include "probe/loader.h"
 #include "probe/provider.h"
@@ -53,7 +54,7 @@ static int glob_paths(struct match *m, const char *word, struct paths *list)
 static int all_loaded(struct match *m, struct paths *list)
 {
 	struct dirent *entry;
-	DIR *d = opendir("/proc");
+	scoped_dir d = opendir("/proc");
 
 	while (d && list->n < MAX_PATHS && (entry = readdir(d))) {
 		struct spur_error ignored = {0};
@@ -62,8 +63,6 @@ static int all_loaded(struct match *m, struct paths *list)
 		if (pid > 0)
 			loader_of_process(pid, m->world->arena, list, &ignored);
 	}
-	if (d)
-		closedir(d);
 	return 0;
 }
 

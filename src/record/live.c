@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "dat/dat.h"
 #include "event/names.h"
@@ -309,19 +310,11 @@ static int watch_buffers(struct live *v, struct spur_error *err)
 static bool ask_name(void *arg, int pid, char *name, size_t cap)
 {
 	char path[32];
-	ssize_t n;
-	int fd;
 
 	(void)arg;
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (file_read_text(AT_FDCWD, path, name, cap) <= 1)
 		return false;
-	n = read(fd, name, cap - 1);
-	close(fd);
-	if (n <= 1)
-		return false;
-	name[n] = '\0';
 	name[strcspn(name, "\n")] = '\0';
 	return true;
 }

@@ -20,6 +20,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/nanoseconds.h"
+#include "base/scoped.h"
 #include "base/vec.h"
 #include "dat/dat.h"
 #include "dat/tracing.h"
@@ -163,7 +164,7 @@ static bool read_tsc(uint32_t *mult, uint32_t *shift, uint64_t *offset)
 		.config = PERF_COUNT_SW_DUMMY,
 	};
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	scoped_fd fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	const struct perf_event_mmap_page *page;
 	bool found = false;
 
@@ -177,7 +178,6 @@ static bool read_tsc(uint32_t *mult, uint32_t *shift, uint64_t *offset)
 		*offset = page->time_zero;
 		munmap((void *)page, size);
 	}
-	close(fd);
 	return found;
 }
 

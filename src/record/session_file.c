@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/newfile.h"
+#include "base/scoped.h"
 #include "dat/copy.h"
 #include "dat/dat.h"
 #include "record/session_state.h"
@@ -128,7 +129,7 @@ static uint64_t numbered_files(const char *output, uint64_t first, uint64_t drop
 {
 	const char *slash = strrchr(output, '/'), *base = slash ? slash + 1 : output;
 	char *folder = slash ? strndup(output, (size_t)(base - output)) : strdup(".");
-	DIR *d = folder ? opendir(folder) : NULL;
+	scoped_dir d = folder ? opendir(folder) : NULL;
 	uint64_t highest = 0;
 	const struct dirent *e;
 
@@ -139,8 +140,6 @@ static uint64_t numbered_files(const char *output, uint64_t first, uint64_t drop
 		if (n && n >= first && n <= drop)
 			unlinkat(dirfd(d), e->d_name, 0);
 	}
-	if (d)
-		closedir(d);
 	free(folder);
 	return highest;
 }

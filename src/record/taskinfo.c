@@ -20,6 +20,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "dat/dat.h"
 #include "record/side.h"
@@ -420,20 +421,6 @@ bool taskinfo_pids_are_ours(void)
 	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == FIRST_PID_NS;
 }
 
-/* Reads a file below a folder as a string; its length, or -1. */
-static ssize_t read_text(int folder, const char *file, char *text, size_t cap)
-{
-	int fd = openat(folder, file, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return -1;
-	n = read(fd, text, cap - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return n;
-}
-
 /* Only adds unknown tasks: events are more precise than /proc, which is read after them. */
 static struct task *add_seen(struct taskinfo *n, int32_t pid, const char *name, size_t len)
 {
@@ -478,7 +465,7 @@ static void look_at_threads(struct taskinfo *n, int proc, int32_t pid, int32_t p
 		struct task *t;
 
 		snprintf(path, sizeof(path), "%d/comm", (int)tid);
-		if (tid <= 0 || tid == pid || read_text(fd, path, name, sizeof(name)) <= 0)
+		if (tid <= 0 || tid == pid || file_read_text(fd, path, name, sizeof(name)) <= 0)
 			continue;
 		t = add_seen(n, tid, name, strcspn(name, "\n"));
 		if (t) {
@@ -499,7 +486,7 @@ static void look_at(struct taskinfo *n, int proc, int32_t pid)
 	size_t len;
 
 	snprintf(path, sizeof(path), "%d/stat", (int)pid);
-	if (read_text(proc, path, text, sizeof(text)) <= 0)
+	if (file_read_text(proc, path, text, sizeof(text)) <= 0)
 		return;
 	name = strchr(text, '(');
 	end = strrchr(text, ')');

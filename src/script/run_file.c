@@ -21,6 +21,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "base/nanoseconds.h"
 #include "base/vec.h"
@@ -440,8 +441,6 @@ HELPER(help_comm_of)
 	char path[32], *to = pointer(a);
 	const char *comm;
 	size_t len = 0;
-	ssize_t n;
-	int fd;
 
 	memset(to, 0, b);
 	if (!c || c > INT_MAX)
@@ -453,11 +452,8 @@ HELPER(help_comm_of)
 		return 0;
 	}
 	snprintf(path, sizeof(path), "/proc/%u/comm", (unsigned int)c);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, to, b - 1);
-	to[n > 0 ? strcspn(to, "\n") : 0] = '\0';
-	if (fd >= 0)
-		close(fd);
+	file_read_text(AT_FDCWD, path, to, b);
+	to[strcspn(to, "\n")] = '\0';
 	return 0;
 }
 

@@ -21,6 +21,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/nanoseconds.h"
+#include "base/scoped.h"
 #include "base/vec.h"
 #include "event/names.h"
 #include "symbols/elf.h"
@@ -228,7 +229,7 @@ static bool take_jit_line(struct symbol_file *f, char *line)
 static bool read_jit_file(const char *path, uid_t owner, struct buf *text)
 {
 	/* It may be a pipe, or lead elsewhere. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+	scoped_fd fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
 	struct stat st;
 	bool fine;
 
@@ -236,7 +237,6 @@ static bool read_jit_file(const char *path, uid_t owner, struct buf *text)
 		return false;
 	fine = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	       (st.st_uid == owner || st.st_uid == 0) && !file_read_fd(fd, path, text, NULL);
-	close(fd);
 	return fine;
 }
 

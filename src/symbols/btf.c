@@ -21,6 +21,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scoped.h"
 #include "base/vec.h"
 #include "symbols/btf.h"
 #include "symbols/btf_record.h"
@@ -363,7 +364,7 @@ int btf_parse(const void *data, size_t size, const struct btf *base, struct btf 
  */
 static uint8_t *map_file(const char *path, size_t *size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	scoped_fd fd = open(path, O_RDONLY | O_CLOEXEC);
 	uint8_t *data = MAP_FAILED;
 	struct statfs fs;
 	struct stat st;
@@ -374,7 +375,6 @@ static uint8_t *map_file(const char *path, size_t *size)
 		*size = (size_t)st.st_size;
 		data = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
 	}
-	close(fd);
 	return data == MAP_FAILED ? NULL : data;
 }
 

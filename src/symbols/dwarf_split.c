@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/buf.h"
+#include "base/scoped.h"
 #include "base/vec.h"
 #include "symbols/debug.h"
 #include "symbols/sections.h"
@@ -496,7 +497,7 @@ static bool find_split(const Dwarf_Die *unit, Dwarf_Die *split)
 /* Has libdw find the unit in the package, if it is there; libdw then remembers it. */
 static void attach(struct debug *d, Dwarf_Die *unit, uint64_t id)
 {
-	const int fd = dwp_unit(d->package, id);
+	scoped_fd fd = dwp_unit(d->package, id);
 	const char *name = fd >= 0 ? name_of_file(unit) : NULL;
 	char *to = name ? writable(d, name) : NULL;
 	char before[DEBUG_ROOM];
@@ -508,8 +509,6 @@ static void attach(struct debug *d, Dwarf_Die *unit, uint64_t id)
 		find_split(unit, &split);
 		memcpy(to, before, sizeof(before));
 	}
-	if (fd >= 0)
-		close(fd);
 }
 
 void debug_split_unit(struct debug *d, Dwarf_Die *unit)

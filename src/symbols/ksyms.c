@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/pattern.h"
+#include "base/scoped.h"
 #include "base/vec.h"
 
 struct line {
@@ -174,7 +175,7 @@ static int mark_repeated(struct ksyms *found, struct spur_error *err)
 
 static int read_symbols(const char *path, struct query *q, struct spur_error *err)
 {
-	FILE *file = fopen(path, "re");
+	scoped_file file = fopen(path, "re");
 	char *text = NULL;
 	size_t cap = 0;
 	struct line l;
@@ -186,7 +187,6 @@ static int read_symbols(const char *path, struct query *q, struct spur_error *er
 		if (parse_line(text, &l))
 			ret = look_at(q, &l, err);
 	free(text);
-	fclose(file);
 	return ret;
 }
 

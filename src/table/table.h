@@ -132,8 +132,8 @@ struct table {
 	bool (*wants)(const struct event *e);
 
 	/*
-	 * A row does not depend on records more than `looks_back` ns before its `ts`: if rows from a
-	 * time on are wanted, reading starts so long before that time.
+	 * A row does not depend on records more than `looks_back` ns before its `ts`: if rows
+	 * from a time on are wanted, reading starts so long before that time.
 	 */
 	bool starts_anywhere;
 	uint32_t looks_back;

@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scoped.h"
 
 #define HEAD_SIZE   4096
 #define AT_SELECTOR 4088
@@ -252,7 +253,7 @@ bool journal_head(int fd, struct journal_head *h)
 bool journal_is_used(pid_t pid)
 {
 	int folder = journal_folder(false);
-	DIR *dir = folder >= 0 ? fdopendir(folder) : NULL;
+	scoped_dir dir = folder >= 0 ? fdopendir(folder) : NULL;
 	const struct dirent *e;
 	bool used = false;
 
@@ -267,7 +268,5 @@ bool journal_is_used(pid_t pid)
 		if (fd >= 0)
 			close(fd);
 	}
-	if (dir)
-		closedir(dir);
 	return used;
 }

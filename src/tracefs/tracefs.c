@@ -19,6 +19,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scoped.h"
 #include "base/vec.h"
 
 #define PATH_CAP    512
@@ -31,12 +32,10 @@ static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/t
 /* O_PATH, because any other way to open the folder makes debugfs mount tracefs there. */
 bool tracefs_is_live(const char *path)
 {
-	int fd = open(path, O_PATH | O_CLOEXEC);
+	scoped_fd fd = open(path, O_PATH | O_CLOEXEC);
 	struct statfs fs;
 	bool is = fd >= 0 && fstatfs(fd, &fs) == 0 && fs.f_type == TRACEFS_MAGIC;
 
-	if (fd >= 0)
-		close(fd);
 	return is;
 }
 
@@ -130,20 +129,12 @@ static int read_short(const struct tracefs *fs, const char *instance, const char
 		      size_t cap, struct spur_error *err)
 {
 	char path[PATH_CAP];
-	int fd = open_path(fs, instance, file, O_RDONLY, path, err);
-	ssize_t n;
+	int n;
 
-	if (fd < 0)
-		return fd;
-	n = read(fd, text, cap - 1);
-	if (n < 0) {
-		n = -errno;
-		close(fd);
-		return error_sys(err, (int)n, "%s", path);
-	}
-	close(fd);
-	text[n] = '\0';
-	return 0;
+	if (!tracefs_path(fs, instance, file, path, sizeof(path)))
+		return error_set(err, -ENAMETOOLONG, "%s: the name is too long", file);
+	n = file_read_text(AT_FDCWD, path, text, cap);
+	return n < 0 ? error_sys(err, n, "%s", path) : 0;
 }
 
 int tracefs_read_line(const struct tracefs *fs, const char *instance, const char *file, char *line,

@@ -433,7 +433,10 @@ static void test_nanoseconds(void **state)
 
 /* ---- JSON ---- */
 
-/* Texts are searched eight bytes at a time. So every byte is tried at every place of texts of many lengths. */
+/*
+ * Texts are searched eight bytes at a time. So every byte is tried at every place of texts of many
+ * lengths.
+ */
 static void test_odd_bytes_anywhere(void **state)
 {
 	(void)state;

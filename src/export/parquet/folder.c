@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/scoped.h"
 #include "base/vec.h"
 
 #define PART_MAX 200 /* bytes of a part: names of files have a limit of 255 */
@@ -214,7 +215,7 @@ static const struct pq_place *choose_earlier(const struct pq_store *s)
 
 static int copy_file(const struct pq_store *s, int from, const char *name)
 {
-	const int in = openat(from, name, O_RDONLY | O_CLOEXEC);
+	scoped_fd in = openat(from, name, O_RDONLY | O_CLOEXEC);
 	int out = in < 0 ? -1
 			 : openat(s->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	int rc = out < 0 ? -errno : 0;
@@ -224,8 +225,6 @@ static int copy_file(const struct pq_store *s, int from, const char *name)
 		rc = n < 0 ? -errno : 0;
 	if (out >= 0 && close(out) < 0 && rc == 0)
 		rc = -errno;
-	if (in >= 0)
-		close(in);
 	return rc;
 }
 

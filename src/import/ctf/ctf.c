@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/nanoseconds.h"
+#include "base/scoped.h"
 #include "base/strings.h"
 #include "base/vec.h"
 
@@ -94,7 +95,7 @@ static bool is_packed(const struct buf *raw)
 
 static int read_metadata(struct ctf *c, struct spur_error *err)
 {
-	const int fd = openat(c->in->fd, "metadata", O_RDONLY | O_CLOEXEC);
+	scoped_fd fd = openat(c->in->fd, "metadata", O_RDONLY | O_CLOEXEC);
 	struct buf raw, text;
 	int rc;
 
@@ -112,7 +113,6 @@ static int read_metadata(struct ctf *c, struct spur_error *err)
 	}
 	buf_free(&text);
 	buf_free(&raw);
-	close(fd);
 	return rc;
 }
 

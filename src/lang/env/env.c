@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/scoped.h"
 #include "event/event.h"
 #include "event/names.h"
 #include "lang/env/types.h"
@@ -212,7 +213,7 @@ static uint64_t live_symbol(struct env *e, const char *name)
 		.module = colon ? name : NULL,
 		.module_len = colon ? (size_t)(colon - name) : 0,
 	};
-	int fd = open(KALLSYMS, O_RDONLY | O_CLOEXEC);
+	scoped_fd fd = open(KALLSYMS, O_RDONLY | O_CLOEXEC);
 	char *text = malloc(READ_STEP);
 	size_t kept = 0;
 	ssize_t n = 1;
@@ -229,8 +230,6 @@ static uint64_t live_symbol(struct env *e, const char *name)
 		memmove(text, text + used, kept);
 	}
 	free(text);
-	if (fd >= 0)
-		close(fd);
 	return s.found;
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/newfile.h"
+#include "base/scoped.h"
 #include "base/vec.h"
 #include "view/index/cache.h"
 
@@ -487,7 +488,7 @@ static uint64_t store_at(const struct cache_header *h)
 /* If there are too many files, removes the least recently used one. */
 static void tidy(const char *folder)
 {
-	DIR *d = opendir(folder);
+	scoped_dir d = opendir(folder);
 	const struct dirent *e;
 	char oldest[NAME_MAX + 1] = "";
 	struct timespec when = {0};
@@ -509,8 +510,6 @@ static void tidy(const char *folder)
 	}
 	if (d && n > MOST_KEPT)
 		unlinkat(dirfd(d), oldest, 0);
-	if (d)
-		closedir(d);
 }
 
 static bool fill_file(struct view_index *x, int fd, const struct cache_identity *id, uint64_t *base)

@@ -28,6 +28,7 @@
 #include "base/list.h"
 #include "base/mutex.h"
 #include "base/nanoseconds.h"
+#include "base/scoped.h"
 #include "view/api/api.h"
 #include "view/serve/http.h"
 
@@ -413,7 +414,7 @@ static bool is_plain(const char *name)
 static enum MHD_Result send_from_folder(struct http *h, struct MHD_Connection *c,
 					const struct request *q, const char *name)
 {
-	int fd = openat(h->web, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	scoped_fd fd = openat(h->web, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	enum MHD_Result sent;
 	scoped_buf b = buf_new(MAX_ASSET);
 
@@ -423,7 +424,6 @@ static enum MHD_Result send_from_folder(struct http *h, struct MHD_Connection *c
 		sent = refuse(c, q, 500, "the file cannot be read");
 	else
 		sent = send_buf(c, 200, &b, type_of(name));
-	close(fd);
 	return sent;
 }
 
