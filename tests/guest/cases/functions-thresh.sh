@@ -2,9 +2,9 @@
 # command: functions
 # kernels: 6.1 6.12
 # needs: function_graph
-echo 20000 >$T/tracing_thresh
+echo 250000 >$T/tracing_thresh
 record -p function_graph -l '*sys_nanosleep' -l '*sys_clock_nanosleep' -l hrtimer_nanosleep -l do_nanosleep sh -c \
-	'usleep 1000; usleep 1000; usleep 50000; usleep 1000; usleep 60000'
+	'usleep 1000; usleep 1000; usleep 300000; usleep 1000; usleep 350000'
 echo 0 >$T/tracing_thresh
 
 run spur report --graph
