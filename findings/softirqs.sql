@@ -1,6 +1,12 @@
 -- softirqs: softirqs that ran longest.
-select ts, cpu, pid, comm, dur as ns, buffer, name as text
+--
+-- If no softirq ended and there are several, the ends were probably not recorded.
+select ts, cpu, pid, comm, dur as ns, buffer,
+       name || case when open = 'end' then ', until when is not known' else '' end as text
 from softirqs
 where open is null
+      or (open = 'end' and dur > 0
+          and (exists (select 1 from softirqs where open is null or open = 'start')
+               or (select count(*) from (select 1 from softirqs limit 2)) = 1))
 order by dur desc, ts
 limit :limit;
