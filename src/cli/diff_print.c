@@ -374,7 +374,7 @@ static void put_ran(const struct diff_work *s, const struct diff_case *c, struct
 	const size_t most = 6;
 	char time[CELL];
 
-	buf_puts(to, "     on its CPU meanwhile:");
+	buf_printf(to, "     on its CPU%s meanwhile:", diff_moved(c) ? "s" : "");
 	if (!c->ran.n)
 		buf_puts(to, " not known");
 	for (size_t i = 0; i < c->ran.n && i < most; i++) {

@@ -164,7 +164,7 @@ static void put_ran(const struct diff_page *p, const struct diff_case *c, struct
 {
 	char text[CELL];
 
-	buf_puts(out, "<p>On its CPU meanwhile: ");
+	buf_printf(out, "<p>On its CPU%s meanwhile: ", diff_moved(c) ? "s" : "");
 	if (!c->ran.n)
 		buf_puts(out, "not known");
 	for (size_t i = 0; i < c->ran.n && i < RAN; i++) {

@@ -113,12 +113,18 @@ struct diff_case {
 	const char *comm; /* NULL: not known */
 	bool has_task; /* the case is about this task, which is not just the writer of an event */
 	vec_of(struct diff_stretch) stretches; /* from before it until after it, of all CPUs */
-	vec_of(struct diff_ran) ran;	       /* on its CPU, longest first */
+	vec_of(struct diff_ran) ran;	       /* on its CPU, longest first; the shares of why */
 	bool more;			       /* some stretches are left out */
 	/* Why a task waited for a CPU; owned; NULL: the case is something else. */
 	struct why *why;
 	char *text; /* the events around it, if the caller has set this; owned */
 };
+
+/* Whether its task waited for several CPUs. */
+static inline bool diff_moved(const struct diff_case *c)
+{
+	return c->why && c->why->pieces.n > 1;
+}
 
 /* The columns of a row with its task and its CPU. */
 struct diff_whose {

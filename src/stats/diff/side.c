@@ -92,20 +92,18 @@ static int make_cases(struct around *a, struct diff_focus *f)
 	return 0;
 }
 
-static void add_ran(struct around *a, struct diff_case *c, const struct diff_stretch *s)
+static void add_ran(struct around *a, struct diff_case *c, enum diff_layer layer, const char *name,
+		    int64_t pid, uint64_t time)
 {
-	const uint64_t from = s->from > c->from ? s->from : c->from;
-	const uint64_t to = s->to < c->to ? s->to : c->to;
-
-	if (s->cpu != c->cpu || from >= to)
+	if (!time)
 		return;
 	vec_each (known, &c->ran)
-		if (known->layer == s->layer && known->pid == s->pid &&
-		    (known->name == s->name || s->layer == DIFF_SLICE)) {
-			known->time += to - from;
+		if (known->layer == layer && known->pid == pid &&
+		    (known->name == name || (layer == DIFF_SLICE && pid != ROW_NULL))) {
+			known->time += time;
 			return;
 		}
-	if (!vec_add(&c->ran, &((struct diff_ran){s->name, s->pid, s->layer, to - from})))
+	if (!vec_add(&c->ran, &((struct diff_ran){name, pid, layer, time})))
 		a->rc = -ENOMEM;
 }
 
@@ -131,7 +129,9 @@ static void add_stretch(struct around *a, struct diff_case *c, struct diff_stret
 	s.name = name_of(a, c, &s);
 	if (!s.name)
 		s.name = "?";
-	add_ran(a, c, &s);
+	if (s.cpu == c->cpu && s.from < c->to && s.to > c->from)
+		add_ran(a, c, s.layer, s.name, s.pid,
+			(s.to < c->to ? s.to : c->to) - (s.from > c->from ? s.from : c->from));
 	if (c->stretches.n >= MAX_STRETCHES) {
 		c->more = true;
 		return;
@@ -204,6 +204,23 @@ static int read_around(struct around *a, struct spur_trace *t, struct spur_error
 	return rc == 0 ? a->rc : rc;
 }
 
+/* The explanation knows which CPUs the task waited for, and when: its numbers are shown. */
+static void take_shares(struct around *a, struct diff_case *c)
+{
+	static const char *const names[] = {
+		[WHY_IDLE] = "idle", [WHY_UNKNOWN_TASK] = "unknown", [WHY_OTHERS] = "others"};
+
+	c->ran.n = 0;
+	vec_each (s, &c->why->shares) {
+		const char *name = s->of == WHY_TASK ? s->comm : names[s->of];
+
+		add_ran(a, c, DIFF_SLICE, name ? name : "?", s->of == WHY_IDLE ? 0 : s->pid, s->ns);
+	}
+	vec_each (i, &c->why->interrupts)
+		add_ran(a, c, i->soft ? DIFF_SOFTIRQ : DIFF_IRQ, i->name ? i->name : "?", i->number,
+			i->ns);
+}
+
 static int explain(struct around *a, const struct diff_focus *f, struct diff_case *c,
 		   struct spur_error *err)
 {
@@ -222,6 +239,8 @@ static int explain(struct around *a, const struct diff_focus *f, struct diff_cas
 	if (!c->why)
 		return -ENOMEM;
 	rc = why_make(c->why, a->d->side[a->side].trace, &opt, err);
+	if (rc == 0 && c->why->shares.n)
+		take_shares(a, c);
 	/* A system call need not have waited. */
 	if (opt.until && !c->why->found) {
 		why_free(c->why);
@@ -259,6 +278,7 @@ static int diff_cases_read(struct diff *d, enum diff_which which, struct spur_er
 		rc = read_around(&a, d->side[which].trace, err);
 	if (rc == 0)
 		rc = explain_all(&a, err);
+	rc = rc == 0 ? a.rc : rc;
 	vec_each (f, &d->focus)
 		vec_each (c, &(*f)->cases[which])
 			order_vec(&c->ran, by_time);
