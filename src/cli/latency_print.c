@@ -239,14 +239,12 @@ static bool is_explained(const struct latency_shown *s)
 	return s->trace && s->o->explain && (k->waits || k->contains);
 }
 
-static bool has_why(const struct why *why)
-{
-	return why->found || !why->asked.until;
-}
-
-/* why_free() is due in any case. */
+/*
+ * Explains a worst one. A system call may have no reason to show: then `none` says why not, else it
+ * is NULL. why_free() is due in any case.
+ */
 static int make_why(const struct latency_shown *s, const struct latency_worst *w, struct why *why,
-		    struct spur_error *err)
+		    const char **none, struct spur_error *err)
 {
 	const struct latency_kind *k = s->latency->opt.kind;
 	const struct table *t = s->latency->opt.table;
@@ -255,20 +253,37 @@ static int make_why(const struct latency_shown *s, const struct latency_worst *w
 				  .moment = (uint64_t)row_number(&t->columns[0], w->row),
 				  .buffer = row_text(latency_column(k, t, "buffer", 6), w->row),
 				  .stop = s->stopped ? NULL : &cli_stop};
+	int rc;
 
+	*none = NULL;
 	span_of(s->latency, w, &from, &end);
 	if (k->contains)
 		opt.until = end;
-	return why_make(why, s->trace, &opt, err);
+	rc = why_make(why, s->trace, &opt, err);
+	if (rc < 0 || why->found || !opt.until)
+		return rc;
+	/* There is no wait during the call. Was it running then, or is that not known? */
+	why_free(why);
+	opt.until = 0;
+	opt.moment = from + (end - from) / 2;
+	rc = why_make(why, s->trace, &opt, err);
+	*none = why->running ? "it did not wait"
+		: why->exists
+			? "whether it waited is not known"
+			: "whether it waited is not known: sched_switch was not recorded with it";
+	return rc;
 }
 
 static int put_why(const struct latency_shown *s, const struct latency_worst *w, struct buf *to,
 		   struct spur_error *err)
 {
+	const char *none;
 	struct why why;
-	int rc = make_why(s, w, &why, err);
+	int rc = make_why(s, w, &why, &none, err);
 
-	if (rc == 0 && has_why(&why))
+	if (rc == 0 && none)
+		buf_printf(to, "%*s%s\n", WHY_INDENT, "", none);
+	else if (rc == 0)
 		why_text(&why, WHY_INDENT, to);
 	why_free(&why);
 	return rc == -EINTR ? 0 : rc;
@@ -480,10 +495,13 @@ static int put_json_around(const struct latency_shown *s, const struct latency_w
 static int put_json_why(const struct latency_shown *s, const struct latency_worst *worst,
 			struct json_writer *w, struct spur_error *err)
 {
+	const char *none;
 	struct why why;
-	int rc = make_why(s, worst, &why, err);
+	int rc = make_why(s, worst, &why, &none, err);
 
-	if (rc == 0 && has_why(&why)) {
+	if (rc == 0 && none) {
+		json_put_text(json_key(w, "no_why"), none);
+	} else if (rc == 0) {
 		json_separate(json_key(w, "why"));
 		why_json(&why, w->out);
 	}
