@@ -115,7 +115,7 @@ static void end_life(struct tasks *a, struct task *t)
 	row.comm = t->name.text;
 	add_told(a, t, &row);
 	if (!row.comm) {
-		sched_name_listed(&a->events, t->pid, &t->name);
+		sched_name_listed(&a->events, t->pid, t->last, &t->name);
 		row.comm = t->name.text;
 	}
 	a->src->row(a->src->arg, &row);

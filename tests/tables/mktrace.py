@@ -13,6 +13,8 @@ A description says what happened, a line an event, in any order of CPUs but in o
     filter sched:sched_switch prev_pid==1 an event of this buffer that was recorded through a filter
     hidden 100 101                        these tasks of this buffer were not recorded
     followed 1 100 101                    only these tasks were recorded, and (1) what they create
+    told c 100 100 1 1500 sh              the recorder's list of tasks: pid, process and parent, from when on (s: before the trace,
+                                          n: a new task, c: changed), its name
     cut 0 2000 0 5                        the recorder was killed: the CPU, time of its last event, events missing before, behind;
                                           then the buffer's number if it is not this one
     buffer two                            what follows is recorded in another buffer ("buffer" alone: the top one)
@@ -277,7 +279,7 @@ def event_of(words):
 
 def parse(lines):
     """What a description says: lanes by buffer and CPU, clocks of buffers, names of tasks, symbols, options of the file."""
-    buffers, clocks, comms, symbols, options, cuts, filters, hidden = {'': {}}, {}, [], [], b'', [], [], []
+    buffers, clocks, comms, symbols, options, cuts, filters, hidden, told = {'': {}}, {}, [], [], b'', [], [], [], []
     name, current = '', buffers['']
     for number, line in enumerate(lines, 1):
         words = shlex.split(line, comments=True)
@@ -293,6 +295,8 @@ def parse(lines):
                 options += struct.pack('<HI', OPTIONS[words[0]], len(text) + 1) + text.encode() + b'\0'
             elif words[0] == 'filter':
                 filters.append(f'{name}\t{words[1]}\t{" ".join(words[2:])}\n')
+            elif words[0] == 'told':
+                told.append(f'{" ".join(words[1:])}\n')
             elif words[0] == 'hidden':
                 hidden += [f'{name}\t{pid}\n' for pid in words[1:]]
             elif words[0] == 'cut':
@@ -316,8 +320,8 @@ def parse(lines):
                 current.setdefault(int(words[1]), Lane()).add(int(words[0]), body)
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise SystemExit(f'mktrace: line {number}: {line.strip()}: {error!r}')
-    for number, texts in ((0x5345, filters), (0x5348, hidden)):
-        text = '1\n' + ''.join(texts)
+    for number, head, texts in ((0x5345, '1', filters), (0x5348, '1', hidden), (0x5354, '1 0', told)):
+        text = f'{head}\n' + ''.join(texts)
         options += struct.pack('<HI', number, len(text) + 1) + text.encode() + b'\0' if texts else b''
     if cuts:
         options += struct.pack('<HIII', 0x5351, 8 + 32 * len(cuts), 1, len(cuts)) + b''.join(cuts)

@@ -162,7 +162,7 @@ static void slices_free(void *analysis)
 /*
  * A slice that does not begin with a switch: its name is that of the switch away, if there is one.
  */
-static void describe_seen(struct slices *s, int32_t pid, uint32_t cpu, struct comer *c)
+static void describe_seen(struct slices *s, int32_t pid, uint32_t cpu, uint64_t ts, struct comer *c)
 {
 	const struct sched_type *t = &s->events.types[ON_SWITCH];
 
@@ -171,7 +171,7 @@ static void describe_seen(struct slices *s, int32_t pid, uint32_t cpu, struct co
 		c->prio = sched_value(&s->events, t, PREV_PRIO, s->leaving);
 		sched_name(&s->events, t, PREV_COMM, s->leaving, &c->name);
 	} else if (pid) {
-		sched_name_listed(&s->events, pid, &c->name);
+		sched_name_listed(&s->events, pid, ts, &c->name);
 	} else {
 		sched_name_idle(&s->events, cpu, &c->name);
 	}
@@ -193,7 +193,7 @@ static void hand_out(void *slices, uint32_t cpu, const struct stretch *at, uint6
 		return;
 	if (at->known) {
 		if (!c->known)
-			describe_seen(s, at->pid, cpu, c);
+			describe_seen(s, at->pid, cpu, at->since, c);
 		row.pid = at->pid;
 		row.comm = c->name.text;
 		row.prio = c->prio;

@@ -84,7 +84,8 @@ int sched_events_init(struct sched_events *s, const struct table_source *src)
 	struct events *ev = src->trace->events;
 	struct event *e = NULL;
 
-	*s = (struct sched_events){.events = ev,
+	*s = (struct sched_events){.trace = src->trace,
+				   .events = ev,
 				   .kinds = calloc(ev->nr + 1, sizeof(*s->kinds)),
 				   .nr = ev->nr,
 				   .failed = src->failed};
@@ -140,15 +141,18 @@ void sched_name_slow(struct sched_events *s, const struct event_field *f,
 	}
 }
 
-void sched_name_listed(struct sched_events *s, int32_t pid, struct name *name)
+void sched_name_listed(struct sched_events *s, int32_t pid, uint64_t ts, struct name *name)
 {
+	const struct dat_task *told = pid ? trace_task_at(s->trace, pid, ts) : NULL;
 	size_t len;
 	const char *text;
 
-	if (pid == 0 || !comms_known(s->events->comms, pid))
-		return;
-	text = comms_find(s->events->comms, pid, &len);
-	set_name(s, text, len, name);
+	if (told && *told->name) {
+		set_name(s, told->name, strlen(told->name), name);
+	} else if (pid && comms_known(s->events->comms, pid)) {
+		text = comms_find(s->events->comms, pid, &len);
+		set_name(s, text, len, name);
+	}
 }
 
 const char *sched_name_idle(struct sched_events *s, uint32_t cpu, struct name *name)

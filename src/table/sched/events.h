@@ -71,6 +71,7 @@ struct name {
 };
 
 struct sched_events {
+	const struct spur_trace *trace;
 	struct events *events;
 	uint8_t *kinds; /* enum sched_kind by the event's index */
 	size_t nr;
@@ -163,8 +164,11 @@ static inline void sched_name(struct sched_events *s, const struct sched_type *t
 	sched_name_slow(s, f, r, name);
 }
 
-/* The task's name by the trace's own list, which has the names at the end of the recording. */
-void sched_name_listed(struct sched_events *s, int32_t pid, struct name *name);
+/*
+ * The task's name by the file: the one at that time if the file says it, else the one at the end of
+ * the recording. Does nothing if the file does not name the task.
+ */
+void sched_name_listed(struct sched_events *s, int32_t pid, uint64_t ts, struct name *name);
 
 /* The idle task's name; if no event had it, the one that the kernel always gives it. */
 const char *sched_name_idle(struct sched_events *s, uint32_t cpu, struct name *name);

@@ -361,7 +361,7 @@ static void begin_seen(struct states *s, struct task *t, uint32_t cpu, uint64_t 
 	if (t->begun)
 		states_end_row(s, t, ts, false, ROW_NULL);
 	if (!t->name.text)
-		sched_name_listed(&s->events, t->pid, &t->name);
+		sched_name_listed(&s->events, t->pid, ts, &t->name);
 	states_begin_late(s, t, RUN_RUNNING, ts, cpu);
 	t->open_start = true;
 }

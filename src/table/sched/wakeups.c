@@ -125,18 +125,19 @@ static void set_state(struct wakeups *w, struct task *t, enum run_state state, u
 	t->losses = w->cpus[cpu].losses;
 }
 
-/*
- * The name of the task that has written the record. The trace's own list is not used, because it
- * has the names at the end of the recording.
- */
-static const char *current_name(struct wakeups *w, int32_t pid, uint32_t cpu)
+/* The name of the task that has written the record: by earlier records, else by the file. */
+static const char *current_name(struct wakeups *w, int32_t pid, const struct spur_record *r)
 {
 	const struct task *t;
+	struct name listed = {0};
 
 	if (pid == 0)
-		return sched_name_idle(&w->events, cpu, &w->cpus[cpu].idle);
+		return sched_name_idle(&w->events, r->cpu, &w->cpus[r->cpu].idle);
 	t = task_set_find(&w->tasks, pid);
-	return t ? t->name.text : NULL;
+	if (t && t->name.text)
+		return t->name.text;
+	sched_name_listed(&w->events, pid, r->ts, &listed);
+	return listed.text;
 }
 
 /* ---- waiting ---- */
@@ -202,7 +203,7 @@ static void begin_wait(struct wakeups *w, struct task *t, enum sched_kind kind,
 	const struct sched_type *type = &w->events.types[kind];
 
 	t->waker = events_record_pid(w->events.events, r);
-	t->waker_comm = current_name(w, t->waker, r->cpu);
+	t->waker_comm = current_name(w, t->waker, r);
 	t->waker_cpu = r->cpu;
 	t->in_interrupt = sched_in_interrupt(&w->events, r);
 	t->is_new = kind == ON_WAKEUP_NEW;
