@@ -264,6 +264,8 @@ static void add_comms(const struct report_options *o, const struct spur_trace *t
 		for (const char *at = o->comms.at[i]; report_next_part(&at, &s.name, &s.len);) {
 			s.found = false;
 			comms_each(t->events->comms, match_comm, &s);
+			for (size_t k = 0; k < t->dat->nr_tasks; k++)
+				match_comm(&s, t->dat->tasks[k].pid, t->dat->tasks[k].name);
 			if (!s.found && !o->quiet)
 				cli_error("--comm: no task of the name '%.*s' in %s", (int)s.len,
 					  s.name, t->dat->path);

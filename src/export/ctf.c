@@ -81,6 +81,7 @@ struct ctf_trace {
 	struct arena arena;
 	vec_of(struct ctf_class) classes; /* by their number in the streams */
 	uint32_t *numbers; /* of classes, plus one, by event->index; 0: not met yet */
+	struct task_places told;
 };
 
 /* ---- event types and their fields ----------------------------------------------------- */
@@ -323,13 +324,14 @@ static uint64_t common_value(const struct events *ev, const struct event_field *
 }
 
 /* Appends what every event has: task, flags. */
-static void put_context(const struct ctf_trace *c, const struct spur_record *r, struct buf *out)
+static void put_context(struct ctf_trace *c, const struct spur_record *r, struct buf *out)
 {
 	const struct events *ev = c->trace->events;
 	const struct event_common *common = &ev->common;
 	const int pid = events_record_pid(ev, r);
-	size_t len;
-	const char *comm = comms_find(ev->comms, pid, &len);
+	const struct dat_task *told = trace_task_named(c->trace, &c->told, pid, r->ts);
+	size_t len = told ? strlen(told->name) : 0;
+	const char *comm = told ? told->name : comms_find(ev->comms, pid, &len);
 
 	buf_uint(out, (uint32_t)pid, 4, c->big_endian);
 	put_string((const uint8_t *)comm, len, out);

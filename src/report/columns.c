@@ -171,6 +171,18 @@ static bool put_buffer(struct emitter *em, enum value_style style, struct buf *o
 	return true;
 }
 
+/* The task's name at that time if the file says it, else the one that lines have. */
+static void put_comm(struct emitter *em, const struct spur_record *r, enum value_style style,
+		     struct buf *out)
+{
+	const int pid = events_record_pid(em->now->trace->events, r);
+	const struct dat_task *told = trace_task_named(em->now->trace, &em->now->told, pid, r->ts);
+	size_t len = told ? strlen(told->name) : 0;
+	const char *comm = told ? told->name : emitter_comm(em, pid, &len);
+
+	put_text(comm, len, style, out);
+}
+
 /* Appends a column's value; false, and nothing appended, when the record does not have it. */
 static bool column_value(struct emitter *em, const struct emit_column *col,
 			 const struct spur_record *r, struct event *e, enum value_style style,
@@ -178,18 +190,13 @@ static bool column_value(struct emitter *em, const struct emit_column *col,
 {
 	const struct events *ev = em->now->trace->events;
 	const struct event_field *f;
-	const char *comm;
-	size_t len;
 
 	switch (col->kind) {
 	case EMIT_TS: buf_u64(out, r->ts); return true;
 	case EMIT_TIME: emit_time(em->opt, em->buffer, r->ts, out); return true;
 	case EMIT_CPU: buf_u64(out, r->cpu); return true;
 	case EMIT_PID: buf_i64(out, events_record_pid(ev, r)); return true;
-	case EMIT_COMM:
-		comm = emitter_comm(em, events_record_pid(ev, r), &len);
-		put_text(comm, len, style, out);
-		return true;
+	case EMIT_COMM: put_comm(em, r, style, out); return true;
 	case EMIT_BUFFER: return put_buffer(em, style, out);
 	case EMIT_LOST:
 		if (r->lost)

@@ -60,6 +60,7 @@ struct emit_trace {
 		uint32_t len;
 	} * names; /* by event index */
 	struct pretty *pretty;
+	struct task_places told; /* for columns */
 };
 
 /*

@@ -391,3 +391,20 @@ const struct dat_task *trace_task_at(const struct spur_trace *t, int pid, uint64
 {
 	return trace_task_span(t, pid, ts).task;
 }
+
+const struct dat_task *trace_task_named(const struct spur_trace *t, struct task_places *places,
+					int pid, uint64_t ts)
+{
+	const unsigned int i = (unsigned int)pid % TASK_PLACES;
+	const struct dat_task *task;
+
+	if (!pid || !t->dat || !t->dat->nr_tasks)
+		return NULL;
+	if (places->at[i].pid != pid || ts < places->at[i].span.from ||
+	    ts >= places->at[i].span.until) {
+		places->at[i].pid = pid;
+		places->at[i].span = trace_task_span(t, pid, ts);
+	}
+	task = places->at[i].span.task;
+	return task && *task->name ? task : NULL;
+}

@@ -85,6 +85,20 @@ struct task_span {
 
 struct task_span trace_task_span(const struct spur_trace *t, int pid, uint64_t ts);
 
+/* The last results of looking up tasks, by pid modulo the size; zeroed at first. */
+#define TASK_PLACES 64
+
+struct task_places {
+	struct {
+		int pid; /* 0: none yet */
+		struct task_span span;
+	} at[TASK_PLACES];
+};
+
+/* As trace_task_at(), often faster. NULL also if the file does not say the task's name then. */
+const struct dat_task *trace_task_named(const struct spur_trace *t, struct task_places *places,
+					int pid, uint64_t ts);
+
 /* Shifts all times of the trace, in addition to earlier shifts. */
 void trace_shift(struct spur_trace *t, int64_t offset);
 

@@ -19,7 +19,6 @@
 #define COMM_BYTES  16 /* of a name in the kernel, with its NUL */
 #define NAMES_LIMIT (16u << 20)
 #define MAX_RENAMES (1u << 20)
-#define TOLD_PLACES 64
 
 struct number number_find(struct event *e, const char *const *names)
 {
@@ -94,13 +93,7 @@ struct comm_times {
 	/* The last name that was found in the trace's list, or NULL. */
 	int last_pid;
 	const char *last;
-	/*
-	 * The last results of looking up tasks in the file (DAT_OPT_TASKS), by pid modulo the size.
-	 */
-	struct told {
-		int pid; /* 0: none yet */
-		struct task_span span;
-	} told[TOLD_PLACES];
+	struct task_places told;
 };
 
 /* The fields of task_rename. */
@@ -238,22 +231,10 @@ static const char *renamed_at(const struct comm_times *c, const struct renamed *
 	return n ? task->times.at[n - 1].name : task->before;
 }
 
-/* The file's entry for a task at a time, if it has a name. */
-static const struct dat_task *told_at(struct comm_times *c, int pid, uint64_t ts)
-{
-	struct told *t = &c->told[(unsigned int)pid % TOLD_PLACES];
-
-	if (t->pid != pid || ts < t->span.from || ts >= t->span.until) {
-		t->pid = pid;
-		t->span = trace_task_span(c->trace, pid, ts);
-	}
-	return t->span.task && *t->span.task->name ? t->span.task : NULL;
-}
-
 const char *comm_at(struct comm_times *c, int pid, uint64_t ts)
 {
 	const struct renamed *task = c && c->all ? slots_find(&c->tasks, (uint32_t)pid) : NULL;
-	const struct dat_task *told = c && pid ? told_at(c, pid, ts) : NULL;
+	const struct dat_task *told = c ? trace_task_named(c->trace, &c->told, pid, ts) : NULL;
 
 	if (!c)
 		return NULL;

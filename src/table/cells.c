@@ -234,6 +234,22 @@ static void set_name(struct cell_value *v, const char *name)
 	set_text(v, name, strlen(name), true);
 }
 
+/* The task's name at that time if the file says it, else the one at the end of the recording. */
+static void get_comm(struct reader *rd, const struct spur_record *r, struct cell_value *v)
+{
+	const int pid = events_record_pid(rd->trace->events, r);
+	const struct dat_task *told = trace_task_named(rd->trace, &rd->told, pid, r->ts);
+	size_t len;
+	const char *name;
+
+	if (told) {
+		set_name(v, told->name);
+	} else {
+		name = comms_find(rd->trace->events->comms, pid, &len);
+		set_text(v, name, len, true);
+	}
+}
+
 static void get_number(const struct reader *rd, const struct event_field *f,
 		       const struct spur_record *r, struct cell_value *v)
 {
@@ -331,18 +347,13 @@ void reader_get(struct reader *rd, const struct cell *c, struct event *e,
 		const struct spur_record *r, struct cell_value *v)
 {
 	const struct events *ev = rd->trace->events;
-	const char *name;
-	size_t len;
 
 	v->type = VALUE_NULL;
 	switch (c->kind) {
 	case CELL_TS: set_number(v, (int64_t)r->ts); break;
 	case CELL_CPU: set_number(v, r->cpu); break;
 	case CELL_PID: set_number(v, events_record_pid(ev, r)); break;
-	case CELL_COMM:
-		name = comms_find(ev->comms, events_record_pid(ev, r), &len);
-		set_text(v, name, len, true);
-		break;
+	case CELL_COMM: get_comm(rd, r, v); break;
 	case CELL_BUFFER: set_name(v, rd->trace->buffers[r->buffer].data->name); break;
 	case CELL_SYSTEM:
 		if (e)

@@ -59,6 +59,7 @@ struct cell_value {
 /* What reads values. A text that does not stay is valid until the next value is read. */
 struct reader {
 	const struct spur_trace *trace;
+	struct task_places told;
 	struct event_printer printer;
 	bool has_printer;
 	struct buf text;

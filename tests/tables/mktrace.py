@@ -320,9 +320,11 @@ def parse(lines):
                 current.setdefault(int(words[1]), Lane()).add(int(words[0]), body)
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise SystemExit(f'mktrace: line {number}: {line.strip()}: {error!r}')
-    for number, head, texts in ((0x5345, '1', filters), (0x5348, '1', hidden), (0x5354, '1 0', told)):
-        text = f'{head}\n' + ''.join(texts)
+    for number, texts in ((0x5345, filters), (0x5348, hidden)):
+        text = '1\n' + ''.join(texts)
         options += struct.pack('<HI', number, len(text) + 1) + text.encode() + b'\0' if texts else b''
+    text = '1 0\n' + ''.join(told)
+    options += struct.pack('<HI', 0x5354, len(text)) + text.encode() if told else b''
     if cuts:
         options += struct.pack('<HIII', 0x5351, 8 + 32 * len(cuts), 1, len(cuts)) + b''.join(cuts)
     return buffers, clocks, ''.join(comms).encode(), ''.join(symbols).encode(), options

@@ -84,6 +84,7 @@ struct pq_events {
 	vec_of(struct column_plan) plans;
 	vec_of(const struct column_plan *) at_once;
 	struct record_batch batch;
+	struct task_places told;
 };
 
 /* ---- what is read at once ------------------------------------------------------------- */
@@ -214,6 +215,28 @@ static void load_numbers(const struct pq_events *ev, const struct column_plan *p
 	}
 }
 
+/*
+ * A key for each name of a task: its pid, or, if the file says which name it has then, the number
+ * of that entry above all pids.
+ */
+#define TOLD_KEY (1ull << 32)
+
+static const uint64_t *name_keys(struct pq_events *ev, uint64_t *keys)
+{
+	const struct spur_trace *t = ev->reader->trace;
+	const struct record_batch *b = &ev->batch;
+
+	if (!t->dat->nr_tasks)
+		return b->pid;
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct dat_task *told =
+			trace_task_named(t, &ev->told, (int)b->pid[i], b->ts[i]);
+
+		keys[i] = told ? TOLD_KEY + (uint64_t)(told - t->dat->tasks) : b->pid[i];
+	}
+	return keys;
+}
+
 struct keyed {
 	struct pq_events *ev;
 	const struct column_plan *plan;
@@ -222,6 +245,7 @@ struct keyed {
 static uint32_t keyed_cell(void *arg, struct pq_column *c, uint64_t key, uint32_t i)
 {
 	const struct keyed *k = arg;
+	const struct spur_trace *t = k->ev->reader->trace;
 	const struct spur_record r = record_at(&k->ev->batch, i);
 	const char *name;
 	size_t len;
@@ -229,7 +253,12 @@ static uint32_t keyed_cell(void *arg, struct pq_column *c, uint64_t key, uint32_
 	if (k->plan->key != FROM_PID)
 		return text_cell(k->ev, k->plan, c, &r);
 	/* What of the record has been copied need not have the pid in it. */
-	name = comms_find(k->ev->reader->trace->events->comms, (int)key, &len);
+	if (key - TOLD_KEY < t->dat->nr_tasks) {
+		name = t->dat->tasks[key - TOLD_KEY].name;
+		len = strlen(name);
+	} else {
+		name = comms_find(t->events->comms, (int)key, &len);
+	}
 	return pq_text_cell(k->ev->table, c, name, len);
 }
 
@@ -251,8 +280,8 @@ static void put_by_key(struct pq_events *ev, const struct column_plan *plan, str
 		pq_set_cell(ev->table, c, ev->table->rows + i, text_cell(ev, plan, c, &r));
 	}
 	if (!cut)
-		pq_put_keys(ev->table, c, ev->table->rows, plan->key == FROM_PID ? b->pid : keys,
-			    b->n, &from);
+		pq_put_keys(ev->table, c, ev->table->rows,
+			    plan->key == FROM_PID ? name_keys(ev, keys) : keys, b->n, &from);
 }
 
 static inline uint32_t name_slot(const uint64_t *word)
