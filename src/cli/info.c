@@ -296,6 +296,8 @@ static void show_followed(const struct info_options *o, const struct spur_trace 
 	if (!f->is)
 		return;
 	key(o, "followed");
+	if (!f->nr)
+		printf("no task in all buffers");
 	for (size_t i = 0; i < f->nr && (o->all || i < 8); i++) {
 		size_t len;
 		const char *name = comms_find(t->events->comms, f->pids[i], &len);

@@ -458,7 +458,10 @@ bool dat_hides_slow(const struct dat *d, const char *buffer, int32_t pid)
 
 bool dat_followed_words(const struct dat *d, char text[static DAT_FOLLOWED_WORDS])
 {
-	if (d->followed.is)
+	if (d->followed.is && !d->followed.nr)
+		snprintf(text, DAT_FOLLOWED_WORDS,
+			 "no task was followed in all buffers; what tasks did is unknown");
+	else if (d->followed.is)
 		snprintf(text, DAT_FOLLOWED_WORDS,
 			 "only the events of %zu task%s were recorded; what others did is unknown",
 			 d->followed.nr, d->followed.nr == 1 ? "" : "s");

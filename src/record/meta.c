@@ -5,6 +5,7 @@
  */
 #include "record/meta.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -526,26 +527,74 @@ static int add_identity(struct meta *m, struct spur_error *err)
 	return meta_option(m, DAT_OPT_TRACEID, &id, sizeof(id), err);
 }
 
-/* Adds the tasks whose events are recorded, as the kernel has them now. */
+/* ---- the tasks whose events are recorded ---- */
+
+/* The line after this one, or the end. */
+static const char *next_line(const char *line)
+{
+	const size_t n = strcspn(line, "\n");
+
+	return line + n + (line[n] == '\n');
+}
+
+/* Removes the pids that the other text does not have. The kernel sorts them. */
+static void keep_common(struct buf *pids, const char *other)
+{
+	size_t len = 0;
+
+	for (const char *at = buf_str(pids), *next; *at && *other; at = next) {
+		const unsigned long pid = strtoul(at, NULL, 10);
+
+		next = next_line(at);
+		while (*other && strtoul(other, NULL, 10) < pid)
+			other = next_line(other);
+		if (*other && strtoul(other, NULL, 10) == pid) {
+			memmove(pids->data + len, at, (size_t)(next - at));
+			len += (size_t)(next - at);
+		}
+	}
+	pids->len = len;
+}
+
+/*
+ * The option does not say of which buffer it is, and readers use it for all of them. So it has the
+ * tasks that are followed in each buffer that has such a filter: all of their switches were
+ * recorded.
+ */
+bool meta_followed(const struct meta *m, struct buf *text)
+{
+	scoped_buf all = buf_new(PIDS_LIMIT);
+	bool is = false, children = true;
+
+	for (size_t i = 0; i < m->setup->nr_buffers; i++) {
+		const char *instance = m->setup->buffers[i].instance;
+		scoped_buf pids = buf_new(PIDS_LIMIT);
+		int64_t fork = 0;
+
+		if (!instance || tracefs_read(m->fs, instance, "set_event_pid", &pids, NULL) < 0 ||
+		    !isdigit((unsigned char)*buf_str(&pids)))
+			continue;
+		tracefs_read_number(m->fs, instance, "options/event-fork", &fork, NULL);
+		children &= fork != 0;
+		if (is)
+			keep_common(&all, buf_str(&pids));
+		else
+			buf_puts(&all, buf_str(&pids));
+		is = true;
+	}
+	if (is)
+		buf_printf(text, "1 %d\n%s", children, buf_str(&all));
+	return is;
+}
+
 static int add_followed(struct meta *m, struct spur_error *err)
 {
-	const char *instance = m->setup->buffers[0].instance;
-	int64_t children = 0;
-	struct buf pids, text;
-	int rc = 0;
+	scoped_buf text = buf_new(PIDS_LIMIT + FILE_CAP);
 
-	buf_init(&pids, PIDS_LIMIT);
-	buf_init(&text, PIDS_LIMIT + FILE_CAP);
-	if (instance && tracefs_read(m->fs, instance, "set_event_pid", &pids, NULL) == 0 &&
-	    pids.len && pids.data[0] >= '0' && pids.data[0] <= '9') {
-		tracefs_read_number(m->fs, instance, "options/event-fork", &children, NULL);
-		buf_printf(&text, "1 %d\n%s", children != 0, buf_str(&pids));
-		rc = text_option(m, DAT_OPT_FOLLOWED, buf_str(&text), err);
-	}
-	buf_free(&pids);
-	buf_free(&text);
-	return rc;
+	return meta_followed(m, &text) ? text_option(m, DAT_OPT_FOLLOWED, buf_str(&text), err) : 0;
 }
+
+/* ---- options of the beginning ---- */
 
 /* An event's filter as the kernel has it now, if there is one. */
 static void put_filter(const struct meta *m, const struct setup_buffer *b, const char *event,

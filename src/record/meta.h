@@ -79,6 +79,12 @@ int meta_option(struct meta *m, uint16_t id, const void *data, size_t size, stru
 /* Adds the options of the end: statistics, maps of processes. */
 int meta_last_options(struct meta *m, struct spur_error *err);
 
+/*
+ * Puts the tasks whose events are recorded, as the kernel has them now, in the form of the file's
+ * option. False if all tasks are.
+ */
+bool meta_followed(const struct meta *m, struct buf *text);
+
 /* The number after a word in a CPU's statistics; false if there is none. */
 bool meta_stat(const struct tracefs *fs, const char *instance, uint32_t cpu, const char *word,
 	       uint64_t *value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a recording's metadata do without where there is little space. */
+/* What a recording's metadata do without where there is little space; which tasks it followed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,9 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "record/meta.h"
+#include "fake_tracefs.h"
 
 #define FUNCTIONS                                                                                  \
 	"ffffffff81000000 T _text\n"                                                               \
@@ -63,12 +65,56 @@ static void test_none(void **state)
 	assert_false(meta_shrink(&m));
 }
 
+/*
+ * What the file says of two buffers, from their set_event_pid and event-fork. A buffer without such
+ * a filter has the switches of all tasks.
+ */
+static void test_followed(void **state)
+{
+	static const struct {
+		const char *top, *top_fork; /* of the top buffer; NULL: it is not in the file */
+		const char *pids, *fork;    /* of the instance */
+		const char *expected;	    /* NULL: no option */
+	} cases[] = {
+		{"", "0\n", "", "1\n", NULL},
+		{NULL, NULL, "", "1\n", NULL},
+		{NULL, NULL, "7\n", "0\n", "1 0\n7\n"},
+		{NULL, NULL, "7\n100\n", "1\n", "1 1\n7\n100\n"},
+		{"", "0\n", "7\n", "1\n", "1 1\n7\n"},
+		{"7\n", "1\n", "", "0\n", "1 1\n7\n"},
+		{"7\n9\n100\n", "1\n", "9\n20\n100\n", "1\n", "1 1\n9\n100\n"},
+		{"9\n20\n100\n", "1\n", "7\n9\n100\n", "0\n", "1 0\n9\n100\n"},
+		{"7\n", "0\n", "8\n", "0\n", "1 0\n"},
+		{"9\n", "0\n", "8\n", "0\n", "1 0\n"},
+	};
+	struct tracefs fs;
+
+	fake_tracefs(&fs);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct setup_buffer buffers[] = {{.name = "", .instance = cases[i].top ? "" : NULL},
+						 {.name = "one", .instance = "one"}};
+		const struct setup setup = {.buffers = buffers, .nr_buffers = ARRAY_SIZE(buffers)};
+		const struct meta m = {.fs = &fs, .setup = &setup};
+		scoped_buf text = buf_new(1 << 20);
+
+		/* A buffer that is not in the file has no say. */
+		fake_file(&fs, "set_event_pid", cases[i].top ? cases[i].top : "5\n");
+		fake_file(&fs, "options/event-fork", cases[i].top ? cases[i].top_fork : "0\n");
+		fake_file(&fs, "instances/one/set_event_pid", cases[i].pids);
+		fake_file(&fs, "instances/one/options/event-fork", cases[i].fork);
+		assert_int_equal(meta_followed(&m, &text), cases[i].expected != NULL);
+		assert_string_equal(buf_str(&text), cases[i].expected ? cases[i].expected : "");
+	}
+	fake_end(&fs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_optional),
 		cmocka_unit_test(test_needed),
 		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_followed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
