@@ -203,6 +203,41 @@ CPU:0 [LOST EVENTS]
         (12000201000, 1, 10, 'sh', 'funcgraph_exit', {'depth': 1, 'name': 'inner'}),
         (12000300000, 1, 10, 'sh', 'funcgraph_exit', {'depth': 0, 'name': 'outer', 'calltime': 12000100000}),
     ]),
+    ('losses and names between calls', """# tracer: function_graph
+#
+    1.000002 |   1)    name-12    |     2.000 us    |  inner();
+    1.000003 |   0)    other-13   | + 90.000 us     |  inner();
+CPU:1 [LOST 5 EVENTS]
+    1.000005 |   1)    <...>-12   |     2.000 us    |  inner();
+    1.000008 |   1)    <...>-12   |                 |  /* thing: a=7 */
+CPU:1 [LOST EVENTS]
+CPU:0 [LOST 2 EVENTS]
+    1.000100 |   0)    <...>-13   |     2.000 us    |  inner();
+    1.000200 |   1)    name-12    |     2.000 us    |  inner();
+""", [
+        (1000002000, 1, 12, 'name', 'funcgraph_entry', {'lost': None}),
+        (1000003000, 0, 13, 'other', 'funcgraph_entry', {'lost': None}),
+        (1000004000, 1, 12, 'name', 'funcgraph_exit', {'lost': None}),
+        (1000005000, 1, 12, 'name', 'funcgraph_entry', {'lost': 5}),
+        (1000007000, 1, 12, 'name', 'funcgraph_exit', {'lost': None}),
+        (1000008000, 1, 12, 'name', 'thing', {'lost': None}),
+        (1000093000, 0, 13, 'other', 'funcgraph_exit', {'lost': None}),
+        (1000100000, 0, 13, 'other', 'funcgraph_entry', {'lost': 2}),
+        (1000102000, 0, 13, 'other', 'funcgraph_exit', {'lost': None}),
+        (1000200000, 1, 12, 'name', 'funcgraph_entry', {'lost': -1}),
+        (1000202000, 1, 12, 'name', 'funcgraph_exit', {'lost': None}),
+    ]),
+    ('losses and names between durations of functions', """# tracer: function_duration
+#
+ 1)    <...>-12    |      1.000001000 |    0.500 us   |  early
+ 1)    name-12     |      1.000002000 |    2.000 us   |    inner
+CPU:1 [LOST 5 EVENTS]
+ 1)    <...>-12    |      2.000001000 |    5.000 us   |  outer
+""", [
+        (1000001500, 1, 12, 'name', 'funcgraph_exit', {'lost': None}),
+        (1000004000, 1, 12, 'name', 'funcgraph_exit', {'lost': None}),
+        (2000006000, 1, 12, 'name', 'funcgraph_exit', {'lost': 5}),
+    ]),
     ('events of the kernel', HEAD + """
               x-5     [000] d..2.     1.000001: sched_switch: prev_comm=x y prev_pid=5 prev_prio=120 prev_state=D|K ==> next_comm=z next_pid=6 next_prio=98
               x-5     [000] d..2.     1.000002: sched_switch: prev_comm=x y prev_pid=5 prev_prio=120 prev_state=R+ ==> next_comm=z next_pid=6 next_prio=98

@@ -251,28 +251,28 @@ static bool find_context(struct text_graph *g, const struct graph_line *l, struc
 	return true;
 }
 
-static void take_call(struct text_graph *g, const struct graph_line *l, const struct call_text *c)
+static void take_call(struct text_graph *g, const struct graph_line *l, const struct call_text *c,
+		      struct import_context *x)
 {
-	struct import_context x;
 	struct graph_cpu *cpu;
-	struct task *t = find_context(g, l, &cpu, &x) ? task_of(g, x.pid, l->cpu) : NULL;
+	struct task *t = find_context(g, l, &cpu, x) ? task_of(g, x->pid, l->cpu) : NULL;
 
 	if (!t)
 		return;
 	if (c->begins)
-		begin_call(g, &x, t, c);
+		begin_call(g, x, t, c);
 	if (!c->ends)
 		return;
 	if (c->begins) {
-		x.ts += l->duration;
+		x->ts += l->duration;
 	} else if (!l->has_time) {
 		const struct open_call *call = &t->calls[c->depth];
 		const uint64_t end = (call->open ? call->ts : 0) + l->duration;
 
-		x.ts = end > x.ts ? end : x.ts;
+		x->ts = end > x->ts ? end : x->ts;
 	}
-	end_call(g, &x, t, c, l->duration);
-	cpu->clock = x.ts;
+	end_call(g, x, t, c, l->duration);
+	cpu->clock = x->ts;
 }
 
 void text_graph_learn(struct text_graph *g, struct piece line, struct piece *event)
@@ -292,7 +292,7 @@ void text_graph_learn(struct text_graph *g, struct piece line, struct piece *eve
 		cpu->pid = l.prev_pid;
 	if (cpu)
 		cpu->changed = true;
-	import_comm(g->im, l.prev_pid, l.prev_comm.at, l.prev_comm.len);
+	text_comm(g->im, l.prev_pid, l.prev_comm);
 }
 
 bool text_graph_line(struct text_graph *g, struct piece line, struct import_context *x,
@@ -306,7 +306,7 @@ bool text_graph_line(struct text_graph *g, struct piece line, struct import_cont
 	if (!split_line(line, &l))
 		return false;
 	if (l.comm.len)
-		import_comm(g->im, l.pid, l.comm.at, l.comm.len);
+		text_comm(g->im, l.pid, l.comm);
 	if (l.changes) {
 		cpu = cpu_of(g, l.cpu);
 		if (cpu)
@@ -321,7 +321,7 @@ bool text_graph_line(struct text_graph *g, struct piece line, struct import_cont
 		return find_context(g, &l, &cpu, x);
 	if (!read_call(l.call, &c))
 		return false;
-	take_call(g, &l, &c);
+	take_call(g, &l, &c, x);
 	return true;
 }
 
@@ -575,7 +575,7 @@ void text_duration_learn(struct text_duration *d, struct piece line, struct piec
 		return;
 	}
 	if (l.comm.len)
-		import_comm(d->im, l.pid, l.comm.at, l.comm.len);
+		text_comm(d->im, l.pid, l.comm);
 	r = runner_of(d, &l);
 	if (!r)
 		return;
@@ -592,6 +592,8 @@ bool text_duration_line(struct text_duration *d, struct piece line, struct impor
 
 	event->at = NULL;
 	if (split_duration(line, &l)) {
+		*x = (struct import_context){.cpu = l.cpu,
+					     .ts = d->by_call ? l.called : l.returned};
 		read_duration_call(d, &l);
 		return true;
 	}

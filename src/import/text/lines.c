@@ -99,6 +99,12 @@ bool take_text(struct piece *p, const char *text)
 	return true;
 }
 
+void text_comm(struct import *im, int pid, struct piece comm)
+{
+	if (!piece_is(comm, "<...>"))
+		import_comm(im, pid, comm.at, comm.len);
+}
+
 bool take_decimal(struct piece *p, uint64_t *v)
 {
 	size_t n = 0;

@@ -26,7 +26,8 @@ struct reading {
 	bool is_duration; /* the tracer is function_duration */
 	uint64_t events;  /* in the lines, in this reading */
 	uint64_t odd;	  /* lines that are not understood */
-	uint64_t last_ts;
+	uint64_t last_ts; /* of an event with its task before it */
+	struct map last;  /* by CPU: time of the last record of a call, or event between calls */
 
 	/* A stack that is being read. */
 	bool in_stack, user;
@@ -187,8 +188,8 @@ static void take_head(struct reading *rd, const struct text_head *h, struct piec
 					 .flags = h->flags,
 					 .preempt_count = h->preempt_count};
 
-	if (rd->learn && !piece_is(h->comm, "<...>"))
-		import_comm(rd->im, h->pid, h->comm.at, h->comm.len);
+	if (rd->learn)
+		text_comm(rd->im, h->pid, h->comm);
 	if (h->ticks)
 		rd->im->clock = "counter";
 	rd->last_ts = h->ts;
@@ -221,6 +222,27 @@ static void take_comment_event(struct reading *rd, const struct import_context *
 	}
 }
 
+static void note_call(struct reading *rd, const struct import_context *x)
+{
+	uint64_t *last = import_get(rd->im, &rd->last, x->cpu, sizeof(*last));
+
+	if (last && x->ts > *last)
+		*last = x->ts;
+}
+
+/*
+ * Events were lost after all that this CPU has written, and before its next record. Other CPUs'
+ * calls may end later.
+ */
+static void take_lost(struct reading *rd, uint32_t cpu, int64_t lost)
+{
+	const uint64_t *last = map_get(&rd->last, cpu);
+
+	if (!rd->learn)
+		import_lost(rd->im, 0, cpu, last && *last > rd->last_ts ? *last : rd->last_ts,
+			    lost);
+}
+
 static void take_call_line(struct reading *rd, struct piece line)
 {
 	struct import_context x = {0};
@@ -239,6 +261,8 @@ static void take_call_line(struct reading *rd, struct piece line)
 		take_comment_event(rd, &x, event);
 	else
 		rd->events++;
+	if (!rd->learn && taken)
+		note_call(rd, &x);
 	rd->odd += !taken;
 }
 
@@ -272,8 +296,7 @@ static void take_line(struct reading *rd, struct piece line)
 	} else if (text_head_parse(line, &head, &rest)) {
 		take_head(rd, &head, rest);
 	} else if (text_lost_parse(line, &cpu, &lost)) {
-		if (!rd->learn)
-			import_lost(rd->im, 0, cpu, rd->last_ts, lost);
+		take_lost(rd, cpu, lost);
 	} else if (rd->is_duration || rd->is_graph || text_duration_is(line) ||
 		   text_graph_is(line)) {
 		rd->is_duration |= text_duration_is(line);
@@ -342,6 +365,7 @@ static int read_text(const struct source_input *in, struct import *im, struct sp
 	text_graph_free(rd->graph);
 	text_known_free(rd->known);
 	text_classes_free(&rd->classes);
+	map_free(&rd->last);
 	free(rd);
 	return rc;
 }

@@ -66,6 +66,9 @@ bool text_head_parse(struct piece line, struct text_head *head, struct piece *re
 /* "CPU:1 [LOST 17 EVENTS]"; -1: it does not say how many. */
 bool text_lost_parse(struct piece line, uint32_t *cpu, int64_t *lost);
 
+/* A task's name, unless the text does not have it: "<...>". */
+void text_comm(struct import *im, int pid, struct piece comm);
+
 /* Takes a number off the front; false when there is none. */
 bool take_decimal(struct piece *p, uint64_t *v);
 bool take_hexadecimal(struct piece *p, uint64_t *v);
@@ -162,7 +165,10 @@ void text_graph_free(struct text_graph *g);
  */
 void text_graph_learn(struct text_graph *g, struct piece line, struct piece *event);
 
-/* Second reading: whether it was a line of that tracer, and is taken; of an event its context. */
+/*
+ * Second reading: whether it was a line of that tracer, and is taken. `x`: where and when its last
+ * record was written, or the event was; zero if there is none.
+ */
 bool text_graph_line(struct text_graph *g, struct piece line, struct import_context *x,
 		     struct piece *event);
 
@@ -182,7 +188,7 @@ bool text_duration_is(struct piece line);
 /* First reading: finds out how the lines are sorted. `event` is as in text_graph_learn(). */
 void text_duration_learn(struct text_duration *d, struct piece line, struct piece *event);
 
-/* Second reading, and its end; of an event its context. */
+/* Second reading, as with text_graph_line(), and its end. */
 bool text_duration_line(struct text_duration *d, struct piece line, struct import_context *x,
 			struct piece *event);
 void text_duration_end(struct text_duration *d);
