@@ -31,6 +31,7 @@ struct task {
 	int64_t events, switches, running;
 	struct name name;
 	const char *first_comm;
+	uint64_t reused; /* when the pid belongs to another task, by the file; NO_TIME: never */
 };
 
 struct tasks {
@@ -124,7 +125,7 @@ static void end_life(struct tasks *a, struct task *t)
 	task_set_remove(&a->tasks, t->pid);
 }
 
-static struct task *add_task(struct tasks *a, int32_t pid, uint64_t ts)
+static struct task *add_task(struct tasks *a, int32_t pid, uint64_t ts, bool born)
 {
 	struct task *t = task_set_add(&a->tasks, pid, a->src->failed);
 
@@ -132,7 +133,9 @@ static struct task *add_task(struct tasks *a, int32_t pid, uint64_t ts)
 		return NULL;
 	t->pid = pid;
 	t->ppid = ROW_NULL;
+	t->born = born;
 	t->first = t->last = ts;
+	t->reused = sched_reused_at(&a->events, pid, ts, born);
 	list_init(&t->link);
 	list_move_last(&t->link, &a->living);
 	return t;
@@ -143,8 +146,12 @@ static inline struct task *hear_of(struct tasks *a, int32_t pid, uint64_t ts)
 {
 	struct task *t = pid ? task_set_find(&a->tasks, pid) : NULL;
 
+	if (t && __builtin_expect(ts >= t->reused, 0)) {
+		end_life(a, t);
+		t = NULL;
+	}
 	if (!t)
-		return pid ? add_task(a, pid, ts) : NULL;
+		return pid ? add_task(a, pid, ts, false) : NULL;
 	t->last = ts > t->last ? ts : t->last;
 	return t;
 }
@@ -156,11 +163,9 @@ static struct task *give_birth(struct tasks *a, int32_t pid, int32_t parent, uin
 
 	if (t)
 		end_life(a, t);
-	t = add_task(a, pid, ts);
-	if (t) {
-		t->born = true;
+	t = add_task(a, pid, ts, true);
+	if (t)
 		t->ppid = parent;
-	}
 	return t;
 }
 
@@ -287,7 +292,7 @@ static inline bool count_usual(struct tasks *a, const struct event *e, const str
 	struct usual_head head;
 
 	if (!t || r->cpu >= a->on.nr || !record_usual_head(a->events.events, r, &head) ||
-	    head.pid != t->pid || sched_kind_of(&a->events, e, r) != ON_OTHER)
+	    head.pid != t->pid || r->ts >= t->reused || sched_kind_of(&a->events, e, r) != ON_OTHER)
 		return false;
 	t->last = r->ts > t->last ? r->ts : t->last;
 	t->events++;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "event/names.h"
 
 #define NAMES_LIMIT (24u << 20)
@@ -79,6 +80,35 @@ static bool bind(struct sched_type *t, enum sched_kind kind, struct event *e)
 	return true;
 }
 
+/*
+ * A recording reads /proc while tasks are created: the first entry about a task may be followed by
+ * one that says that it is new.
+ */
+static bool is_reuse(const struct dat_task *before, const struct dat_task *t)
+{
+	return t->kind == DAT_TASK_NEW && before->pid == t->pid &&
+	       (before->kind != DAT_TASK_THERE || before->tgid != t->tgid ||
+		before->ppid != t->ppid);
+}
+
+static int find_reuses(struct sched_events *s)
+{
+	const struct dat *d = s->trace->dat;
+	uint64_t since = 0;
+
+	for (size_t i = 0; d && i < d->nr_tasks; i++) {
+		const struct dat_task *t = &d->tasks[i];
+		const uint64_t ts = trace_task_time(s->trace, t);
+		const bool reuse = i && is_reuse(t - 1, t);
+
+		if (reuse && !vec_add(&s->reused, &((struct reuse){t->pid, ts, since})))
+			return -ENOMEM;
+		if (t->kind == DAT_TASK_NEW || !i || t[-1].pid != t->pid)
+			since = ts;
+	}
+	return 0;
+}
+
 int sched_events_init(struct sched_events *s, const struct table_source *src)
 {
 	struct events *ev = src->trace->events;
@@ -102,12 +132,13 @@ int sched_events_init(struct sched_events *s, const struct table_source *src)
 	}
 	e = events_find(ev, "sched", "sched_switch");
 	task_states_read(&s->states, e ? e->print_fmt : NULL);
-	return 0;
+	return find_reuses(s);
 }
 
 void sched_events_free(struct sched_events *s)
 {
 	free(s->kinds);
+	vec_free(&s->reused);
 	intern_free(&s->names);
 }
 
@@ -153,6 +184,17 @@ void sched_name_listed(struct sched_events *s, int32_t pid, uint64_t ts, struct 
 		text = comms_find(s->events->comms, pid, &len);
 		set_name(s, text, len, name);
 	}
+}
+
+uint64_t sched_reused_at(const struct sched_events *s, int32_t pid, uint64_t ts, bool born)
+{
+	const struct reuse *at = s->reused.at;
+	size_t i;
+
+	binary_search(i, 0, s->reused.n, at[i].pid < pid || (at[i].pid == pid && at[i].ts <= ts));
+	if (born && i < s->reused.n && at[i].pid == pid && at[i].ts - ts < ts - at[i].before)
+		i++;
+	return i < s->reused.n && at[i].pid == pid ? at[i].ts : NO_TIME;
 }
 
 const char *sched_name_idle(struct sched_events *s, uint32_t cpu, struct name *name)

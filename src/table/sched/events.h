@@ -11,8 +11,11 @@
 #include "base/intern.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "event/names.h"
 #include "table/sched.h"
+
+#define NO_TIME UINT64_MAX
 
 /* ---- events ---- */
 
@@ -70,6 +73,12 @@ struct name {
 	const char *text; /* NULL: not known */
 };
 
+/* The file says that from then on a pid belongs to another task than since `before`. */
+struct reuse {
+	int32_t pid;
+	uint64_t ts, before;
+};
+
 struct sched_events {
 	const struct spur_trace *trace;
 	struct events *events;
@@ -85,6 +94,7 @@ struct sched_events {
 		[1
 		 << RECENT_BITS]; /* the last ones that were looked up, by a hash of their bytes */
 	int *failed;		  /* set if there is no memory */
+	vec_of(struct reuse) reused; /* by pid, then by time */
 };
 
 int sched_events_init(struct sched_events *s, const struct table_source *src);
@@ -170,6 +180,12 @@ static inline void sched_name(struct sched_events *s, const struct sched_type *t
  */
 void sched_name_listed(struct sched_events *s, int32_t pid, uint64_t ts, struct name *name);
 
+/*
+ * When, by the file, the pid of a task that is seen at `ts` belongs to another task: NO_TIME if it
+ * does not say so. `born`: the task began to live then; the file may have a slightly later time.
+ */
+uint64_t sched_reused_at(const struct sched_events *s, int32_t pid, uint64_t ts, bool born);
+
 /* The idle task's name; if no event had it, the one that the kernel always gives it. */
 const char *sched_name_idle(struct sched_events *s, uint32_t cpu, struct name *name);
 
@@ -229,8 +245,6 @@ void *task_set_add(struct task_set *s, int32_t pid, int *failed);
 void task_set_remove(struct task_set *s, int32_t pid);
 
 /* ---- CPUs ---- */
-
-#define NO_TIME UINT64_MAX
 
 /* How many CPUs records of the buffer and their fields can name; larger numbers are wrong. */
 uint32_t sched_nr_cpus(const struct trace_buffer *b);

@@ -31,6 +31,7 @@ struct task {
 	int32_t pid;
 	uint32_t cpu; /* the CPU of that list */
 	struct name name;
+	uint64_t reused; /* when the pid belongs to another task, by the file; NO_TIME: never */
 
 	/* The current row. */
 	bool begun; /* there is one */
@@ -170,8 +171,11 @@ static void states_begin_late(struct states *s, struct task *t, enum run_state s
 
 /* ---- tasks ---- */
 
-/* The task of a pid, possibly without a row yet; NULL without memory. */
-static struct task *states_task(struct states *s, int32_t pid)
+/*
+ * The task of a pid that is seen at `ts`, possibly without a row yet; NULL without memory. `born`:
+ * it is new.
+ */
+static struct task *states_task(struct states *s, int32_t pid, uint64_t ts, bool born)
 {
 	struct task *t = task_set_find(&s->tasks, pid);
 
@@ -180,6 +184,7 @@ static struct task *states_task(struct states *s, int32_t pid)
 	t = task_set_add(&s->tasks, pid, s->src->failed);
 	if (t) {
 		t->pid = pid;
+		t->reused = sched_reused_at(&s->events, pid, ts, born);
 		list_init(&t->order);
 		list_init(&t->on_cpu);
 	}
@@ -202,13 +207,23 @@ static void states_end_life(struct states *s, struct task *t, uint64_t ts, bool 
 /* The same for a pid that is active, so the task has not died. */
 static struct task *states_live_task(struct states *s, int32_t pid, uint64_t ts)
 {
-	struct task *t = states_task(s, pid);
+	struct task *t = states_task(s, pid, ts, false);
 
-	if (t && __builtin_expect(t->begun && t->state == RUN_DEAD, 0)) {
-		states_end_life(s, t, ts, true);
-		t = states_task(s, pid);
+	if (t && __builtin_expect((t->begun && t->state == RUN_DEAD) || ts >= t->reused, 0)) {
+		states_end_life(s, t, ts < t->reused ? ts : t->reused, true);
+		t = states_task(s, pid, ts, false);
 	}
 	return t;
+}
+
+/* A task begins to live under that pid. */
+static struct task *states_new_task(struct states *s, int32_t pid, uint64_t ts)
+{
+	struct task *t = task_set_find(&s->tasks, pid);
+
+	if (t)
+		states_end_life(s, t, ts, true);
+	return states_task(s, pid, ts, true);
 }
 
 /* The task has died; it is stored until the kernel frees it. */
@@ -476,11 +491,7 @@ static void on_wake(struct states *s, enum sched_kind kind, const struct spur_re
 	if (!pid ||
 	    (sched_has(type, WAKE_SUCCESS) && !sched_number(&s->events, type, WAKE_SUCCESS, r)))
 		return;
-	t = states_live_task(s, pid, r->ts);
-	if (t && is_new && t->begun) {
-		states_end_life(s, t, r->ts, true);
-		t = states_task(s, pid);
-	}
+	t = is_new ? states_new_task(s, pid, r->ts) : states_live_task(s, pid, r->ts);
 	s->wakes = true;
 	if (!t || !wakes(s, t, kind, target))
 		return;
@@ -646,7 +657,7 @@ static void states_end(void *analysis, uint64_t ts)
 
 		states_doubt_row(s, t);
 		if (t->begun)
-			states_end_row(s, t, ts, true, ROW_NULL);
+			states_end_row(s, t, ts < t->reused ? ts : t->reused, true, ROW_NULL);
 		states_flush_held(s, t);
 		list_remove(&t->order);
 	}
