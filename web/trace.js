@@ -215,7 +215,7 @@ export class Trace {
 		const wrong = this.files.filter((f) => f.error || f.damage);
 		const found = wrong.map((f) => `${plain(f.path)}: ${plain(f.error || f.damage)}`);
 		for (const f of this.files)
-			if (f.followed) found.push(`${plain(f.path)}: ${plain(f.followed)}`);
+			if (f.missing) found.push(`${plain(f.path)}: ${plain(f.missing)}`);
 		const deep = this.rows.filter((r) => r?.tracks.some(isDeepest));
 		if (deep.length)
 			found.push(

@@ -40,6 +40,8 @@ void diff_put_text(const struct diff_work *s, struct buf *to);
 void diff_put_json(const struct diff_work *s, struct buf *to);
 void diff_put_csv(const struct diff_work *s, struct buf *to);
 
+#define DIFF_WARNING (DAT_MISSING_WORDS + 100) /* bytes of a warning at most */
+
 /*
  * The warning of that number, of what makes the comparison unsafe; false: there are fewer. `shown`
  * is a struct diff_work, so that this is a callback, too.

@@ -91,7 +91,7 @@ static void put_files(const struct diff_work *s, struct buf *to)
 
 /* ---- warnings ---- */
 
-enum warning { WARN_LOST, WARN_FULL, WARN_CLOCK, WARN_FORGOTTEN, WARN_FOLLOWED, NR_WARNINGS };
+enum warning { WARN_LOST, WARN_FULL, WARN_CLOCK, WARN_FORGOTTEN, WARN_MISSING, NR_WARNINGS };
 
 /* The warning of a kind about a side; false: there is none. */
 static bool warning_of(const struct diff_work *s, enum warning kind, unsigned int number,
@@ -100,7 +100,7 @@ static bool warning_of(const struct diff_work *s, enum warning kind, unsigned in
 	const struct diff_side *all = s->diff.side, *side = &all[number];
 	const char *name = side_names[number];
 	const uint64_t forgotten = side->pairs ? pairs_forgotten(side->pairs) : 0;
-	char words[DAT_FOLLOWED_WORDS];
+	char words[DAT_MISSING_WORDS];
 
 	*text = '\0';
 	if (kind == WARN_LOST && side->gaps)
@@ -122,7 +122,7 @@ static bool warning_of(const struct diff_work *s, enum warning kind, unsigned in
 		snprintf(text, cap,
 			 "%s: %llu pairs of events were forgotten, too many waited at a time", name,
 			 (unsigned long long)forgotten);
-	if (kind == WARN_FOLLOWED && side->trace && dat_followed_words(side->trace->dat, words))
+	if (kind == WARN_MISSING && side->trace && dat_missing_words(side->trace->dat, words))
 		snprintf(text, cap, "%s: %s", name, words);
 	return *text;
 }
@@ -139,7 +139,7 @@ bool diff_warning(const void *shown, unsigned int number, char *text, size_t cap
 
 static void put_warnings(const struct diff_work *s, struct buf *to)
 {
-	char text[300];
+	char text[DIFF_WARNING];
 
 	for (unsigned int i = 0; diff_warning(s, i, text, sizeof(text)); i++) {
 		buf_puts(to, "warning: ");
@@ -515,7 +515,7 @@ static void put_json_files(const struct diff_work *s, struct json_writer *w)
 
 static void put_json_warnings(const struct diff_work *s, struct json_writer *w)
 {
-	char text[300];
+	char text[DIFF_WARNING];
 
 	json_newline(w);
 	json_array(json_key(w, "warnings"));

@@ -314,7 +314,7 @@ int findings_show(struct spur_trace *t, const char *names, int64_t rows, bool js
 		if (status == SPUR_OK)
 			status = failed;
 		if (status == SPUR_OK)
-			onefile_say_followed(t);
+			onefile_say_missing(t);
 	}
 	findings_free(&all);
 	return status;

@@ -350,7 +350,7 @@ static int of_trace(const struct asked *a)
 	else
 		status = cli_wrong("this version cannot measure that");
 	if (status == SPUR_OK && (pairs || table_possible(table, t)))
-		onefile_say_followed(t);
+		onefile_say_missing(t);
 	pairs_free(pairs);
 	return onefile_close(t, status);
 }

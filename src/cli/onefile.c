@@ -68,10 +68,10 @@ int onefile_close(struct spur_trace *t, int status)
 	return damage;
 }
 
-void onefile_say_followed(const struct spur_trace *t)
+void onefile_say_missing(const struct spur_trace *t)
 {
-	char text[DAT_FOLLOWED_WORDS];
+	char text[DAT_MISSING_WORDS];
 
-	if (!t->dat->damage.code && dat_followed_words(t->dat, text))
+	if (!t->dat->damage.code && dat_missing_words(t->dat, text))
 		cli_error("%s: %s", t->dat->path, text);
 }

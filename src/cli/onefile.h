@@ -25,8 +25,8 @@ const struct trace_buffer *onefile_top(const struct spur_trace *t);
 /* Whether the buffer holds records; false after a message when it is a latency trace, a text. */
 bool onefile_has_records(const struct trace_buffer *b);
 
-/* Says whose events were recorded, unless all were, or the file is damaged. */
-void onefile_say_followed(const struct spur_trace *t);
+/* Says which tasks or switches were not recorded, unless the file is damaged. */
+void onefile_say_missing(const struct spur_trace *t);
 
 /* Printed below a text when a Ctrl-C ended the reading. */
 #define ONEFILE_STOPPED "(stopped: this is what had been read)\n"

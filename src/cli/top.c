@@ -268,12 +268,7 @@ static void say_what_is_missing(const struct top_command *o, const struct spur_t
 		cli_error("more tasks than fit into memory: those that came last are left out");
 	if (t->dat->damage.code)
 		return;
-	onefile_say_followed(t);
-	for (size_t i = 0; i < t->dat->filters.nr; i++)
-		if (strcmp(t->dat->filters.at[i].event, "sched:sched_switch") == 0)
-			cli_error("%s: only switches with '%s' were recorded; what tasks did in "
-				  "between is unknown",
-				  t->dat->path, t->dat->filters.at[i].text);
+	onefile_say_missing(t);
 	if (!top->has_sched)
 		cli_error("%s: it describes no sched_switch: there are no times of tasks; "
 			  "'spur record -e sched -e irq' records what this shows",

@@ -356,9 +356,9 @@ const struct dat_task *dat_task_find(const struct dat *d, int32_t pid, size_t *n
 /* Whether a task's switches were recorded: it was followed, or all tasks were. */
 bool dat_follows(const struct dat *d, int32_t pid);
 
-/* Says in words that only some tasks were recorded; false if all were. */
-#define DAT_FOLLOWED_WORDS 128
-bool dat_followed_words(const struct dat *d, char text[static DAT_FOLLOWED_WORDS]);
+/* Says in words that only some tasks, or some switches, were recorded; false if all were. */
+#define DAT_MISSING_WORDS 400
+bool dat_missing_words(const struct dat *d, char text[static DAT_MISSING_WORDS]);
 
 /* Whether an event ("system:event") of a buffer went through a filter. */
 bool dat_filtered(const struct dat *d, const char *buffer, const char *event);

@@ -456,16 +456,33 @@ bool dat_hides_slow(const struct dat *d, const char *buffer, int32_t pid)
 	return false;
 }
 
-bool dat_followed_words(const struct dat *d, char text[static DAT_FOLLOWED_WORDS])
+/*
+ * Hidden tasks are not mentioned: nearly every recording has some, and they are the recorder's own.
+ */
+bool dat_missing_words(const struct dat *d, char text[static DAT_MISSING_WORDS])
 {
+	int len = 0;
+
 	if (d->followed.is && !d->followed.nr)
-		snprintf(text, DAT_FOLLOWED_WORDS,
-			 "no task was followed in all buffers; what tasks did is unknown");
+		len = snprintf(text, DAT_MISSING_WORDS,
+			       "no task was followed in all buffers; what tasks did is unknown");
 	else if (d->followed.is)
-		snprintf(text, DAT_FOLLOWED_WORDS,
-			 "only the events of %zu task%s were recorded; what others did is unknown",
-			 d->followed.nr, d->followed.nr == 1 ? "" : "s");
-	return d->followed.is;
+		len = snprintf(text, DAT_MISSING_WORDS,
+			       "only the events of %zu task%s were recorded; what others did is "
+			       "unknown",
+			       d->followed.nr, d->followed.nr == 1 ? "" : "s");
+	for (size_t i = 0; i < d->filters.nr; i++) {
+		const struct dat_filter *f = &d->filters.at[i];
+
+		if (strcmp(f->event, "sched:sched_switch") != 0)
+			continue;
+		snprintf(text + len, DAT_MISSING_WORDS - (size_t)len,
+			 "%sonly switches with '%.150s%s' were recorded; what tasks did in between "
+			 "is unknown",
+			 len ? "; " : "", f->text, strlen(f->text) > 150 ? "â¦" : "");
+		return true;
+	}
+	return len > 0;
 }
 
 /*

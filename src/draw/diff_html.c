@@ -346,7 +346,7 @@ static void put_files(const struct diff_page *p, struct buf *out)
 
 static void put_warnings(const struct diff_page *p, struct buf *out)
 {
-	char text[300];
+	char text[500];
 
 	for (unsigned int i = 0; p->warning && p->warning(p->warning_arg, i, text, sizeof(text));
 	     i++) {

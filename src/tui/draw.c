@@ -254,7 +254,7 @@ static void draw_title(struct tui *t)
 	const struct screen_style style = tui_chosen(t, true);
 	const int32_t y = t->layout.title, w = t->screen.width;
 	const double progress = view_progress(t->view);
-	char all[TIMES_TEXT], seen[TIMES_TEXT], right[80], followed[DAT_FOLLOWED_WORDS];
+	char all[TIMES_TEXT], seen[TIMES_TEXT], right[80], missing[DAT_MISSING_WORDS];
 	scoped_buf b = buf_new(4096);
 	int32_t x;
 
@@ -271,8 +271,8 @@ static void draw_title(struct tui *t)
 	x = w - screen_columns(&t->screen, right);
 	screen_text(&t->screen, x, y, w - x, right, style);
 	put_files(t, &b);
-	if (view_followed(t->view, followed))
-		buf_printf(&b, "  %s", followed);
+	if (view_missing(t->view, missing))
+		buf_printf(&b, "  %s", missing);
 	screen_text(&t->screen, 1, y, x - 2, buf_str(&b), style);
 }
 

@@ -275,12 +275,12 @@ bool view_nanoseconds(const struct view *v)
 	return true;
 }
 
-bool view_followed(const struct view *v, char text[static DAT_FOLLOWED_WORDS])
+bool view_missing(const struct view *v, char text[static DAT_MISSING_WORDS])
 {
 	for (size_t i = 0; i < view_nr_files(v); i++) {
 		const struct spur_trace *t = view_file(v, i)->trace;
 
-		if (t && dat_followed_words(t->dat, text))
+		if (t && dat_missing_words(t->dat, text))
 			return true;
 	}
 	return false;

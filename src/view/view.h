@@ -61,8 +61,8 @@ bool view_has_stacks(const struct view_file *f);
 
 /* Whether all clocks count nanoseconds. */
 bool view_nanoseconds(const struct view *v);
-/* What a file says of whose events it has, when it is not everybody's; false when none says so. */
-bool view_followed(const struct view *v, char text[static DAT_FOLLOWED_WORDS]);
+/* Which tasks or switches a file does not have, by its own words; false: none says so. */
+bool view_missing(const struct view *v, char text[static DAT_MISSING_WORDS]);
 
 /* Rows over all files. `shift` makes times of that file's index relative to the view's origin. */
 struct view_place {

@@ -154,7 +154,7 @@ def check_names(t, directory):
     with open(path, 'wb') as file:
         file.write(mktrace.make(['followed 0 100', '1000 0 0 switch swapper/0:0 R mine:100']))
     with serving(t, path) as s:
-        followed = s.indexed()['files'][0].get('followed', '')
+        followed = s.indexed()['files'][0].get('missing', '')
     t.check('whose events were recorded', '' if followed.startswith('only the events of 1 task were') else followed)
     t.check('the name of a file is a text', '' if trace['files'][0]['path'] == path else trace['files'])
     # A line's end cannot be part of a name in a list of lines: such a task is known by its switches.

@@ -37,7 +37,7 @@ static void put_damage(struct json_writer *w, struct dat *d)
 /* What is in a file that could be opened. */
 static void put_contents(struct json_writer *w, const struct view_file *f)
 {
-	char followed[DAT_FOLLOWED_WORDS];
+	char missing[DAT_MISSING_WORDS];
 	struct spur_error err = {0};
 
 	json_put_text(json_key(w, "kernel"), f->trace->dat->uname);
@@ -47,8 +47,8 @@ static void put_contents(struct json_writer *w, const struct view_file *f)
 	if (view_index_error(f->index, &err) < 0)
 		json_put_text(json_key(w, "error"), err.text);
 	put_damage(w, f->trace->dat);
-	if (dat_followed_words(f->trace->dat, followed))
-		json_put_text(json_key(w, "followed"), followed);
+	if (dat_missing_words(f->trace->dat, missing))
+		json_put_text(json_key(w, "missing"), missing);
 }
 
 static void put_files(struct json_writer *w, const struct view *v)

@@ -110,7 +110,7 @@ static void draw_title(struct draw_frame *f)
 {
 	const uint64_t origin = view_origin(f->view);
 	const int32_t middle = DRAW_HEAD / 2;
-	char from[40], to[40], span[32], text[160];
+	char from[40], to[40], span[32], text[160], missing[DAT_MISSING_WORDS];
 	int32_t x = DRAW_PAD;
 
 	picture_rect(f->picture, 0, 0, f->picture->width, ABOVE, f->theme.panel);
@@ -132,8 +132,8 @@ static void draw_title(struct draw_frame *f)
 			 (unsigned long long)(origin + f->o->until));
 	}
 	x += 12 + put(f, x, middle, 12, f->theme.dim, f->picture->width - x - DRAW_PAD, text);
-	if (view_followed(f->view, text))
-		put(f, x, middle, 12, f->theme.text, f->picture->width - x - DRAW_PAD, text);
+	if (view_missing(f->view, missing))
+		put(f, x, middle, 12, f->theme.text, f->picture->width - x - DRAW_PAD, missing);
 }
 
 struct ruler {
