@@ -99,7 +99,7 @@ static int show_tree(struct calls_command *o, struct spur_trace *t, struct buf *
 				 .task_arg = &o->range};
 	enum flame_from from = FLAME_ANY;
 	struct flame f;
-	int rc = range_walk(&o->range, &w.walk, err);
+	int rc = range_walk(&o->range, t, &w.walk, err);
 
 	if (rc < 0)
 		return rc;
@@ -154,7 +154,7 @@ static int show_graph(struct calls_command *o, struct spur_trace *t, struct buf 
 				     .wanted = is_wanted,
 				     .graph = one_graph,
 				     .arg = o};
-	int rc = range_walk(&o->range, &r.walk, err);
+	int rc = range_walk(&o->range, t, &r.walk, err);
 
 	if (rc < 0)
 		return rc;

@@ -214,7 +214,7 @@ static int prepare(struct diff_work *w, struct spur_error *err)
 	int rc = check_options(o, err);
 
 	if (rc == 0)
-		rc = range_walk(&o->range, &opt.walk, err);
+		rc = range_walk_any(&o->range, &opt.walk, err);
 	if (rc < 0)
 		return rc;
 	w->pairs = (struct pairs_options){.from = o->period ? o->period : o->from,
@@ -262,6 +262,9 @@ static int read_side(struct diff_work *w, unsigned int side, struct spur_error *
 	if (!w->path[side])
 		return 0;
 	rc = trace_open(w->path[side], NULL, &w->trace[side], err);
+	if (rc < 0)
+		return rc;
+	rc = range_times(&w->o->range, w->trace[side], &w->diff.opt.walk, err);
 	if (rc < 0)
 		return rc;
 	rc = diff_read(&w->diff, (enum diff_which)side, w->trace[side], err);

@@ -412,7 +412,7 @@ static int prepare(struct flame_options *o, struct spur_error *err)
 	int rc = check_conflicts(o, err);
 
 	if (rc == 0)
-		rc = range_walk(&o->range, &o->wanted.walk, err);
+		rc = range_walk_any(&o->range, &o->wanted.walk, err);
 	if (rc == 0)
 		rc = set_weight(o, err);
 	if (rc == 0)
@@ -547,6 +547,8 @@ static int flame_graph(struct flame_options *o, struct flame_input *in, struct f
 	rc = flame_input_read(in, o, &f, 0, &from, err);
 	if (rc == 0 && !f.stacks[0] && !err->code)
 		rc = nothing(o, in, from, err);
+	if (rc == 0 && other)
+		rc = range_times(&o->range, other->trace, &o->wanted.walk, err);
 	if (rc == 0 && other) {
 		rc = flame_input_read(other, o, &f, 1, &second, err);
 		if (rc == 0 && !f.stacks[1] && !err->code)
@@ -617,6 +619,8 @@ static int make(struct flame_options *o, struct flame_input *in, struct flame_in
 
 	if (rc == 0 && other)
 		rc = flame_check_names(o, other, err);
+	if (rc == 0)
+		rc = range_times(&o->range, in->trace, &o->wanted.walk, err);
 	if (rc < 0)
 		return rc;
 	if ((o->chart || o->heat) && !in->trace)

@@ -298,7 +298,7 @@ static int read_trace(struct functions_command *o, struct spur_trace *t, struct 
 {
 	struct callgraph_reader r = {
 		.trace = t, .on_cpu = o->on_cpu, .wanted = is_wanted, .graph = graph_of, .arg = rd};
-	int rc = range_walk(&o->range, &r.walk, err);
+	int rc = range_walk(&o->range, t, &r.walk, err);
 
 	/* Samples have no calls that could be counted. */
 	for (r.source = CG_FROM_CALLS; rc == 0 && !rd->groups.n && r.source <= CG_FROM_ENTRIES;

@@ -319,7 +319,7 @@ static int count_trace(struct hist_command *o, struct fieldhist *h, struct spur_
 {
 	struct chosen c = {&o->range, t->events};
 	struct walk_options walk;
-	int rc = range_walk(&o->range, &walk, err);
+	int rc = range_walk(&o->range, t, &walk, err);
 
 	if (rc == 0)
 		rc = fieldhist_trace(h, t, &walk, is_wanted, &c, err);

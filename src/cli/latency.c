@@ -255,7 +255,7 @@ static int run_walk(const struct asked *a, struct spur_trace *t, struct latency 
 		    struct walk_options *walk, struct feed **feed, struct spur_error *err)
 {
 	struct range_options *range = &a->o->range;
-	int rc = range_walk(range, walk, err);
+	int rc = range_walk(range, t, walk, err);
 
 	if (rc < 0)
 		return rc;

@@ -84,19 +84,32 @@ bool parse_time(const char *text, uint64_t *ns)
 	return false;
 }
 
-static int parse_end(const char *option, const char *text, uint64_t *ns, struct spur_error *err)
+bool parse_trace_time(const char *text, bool ticks, uint64_t *ts)
 {
-	if (!text || parse_time(text, ns))
-		return 0;
-	return error_set(err, -EINVAL, "%s: '%s' is not a time", option, text);
+	char *end;
+
+	if (!ticks || text[strspn(text, "0123456789.")])
+		return parse_time(text, ts);
+	errno = 0;
+	*ts = strtoull(text, &end, 10);
+	return end > text && !*end && !errno;
 }
 
-int parse_range(const char *since, const char *until, uint64_t *from, uint64_t *to,
+static int parse_end(const char *option, const char *text, bool ticks, uint64_t *ts,
+		     struct spur_error *err)
+{
+	if (!text || parse_trace_time(text, ticks, ts))
+		return 0;
+	return error_set(err, -EINVAL, "%s: '%s' is not a time%s", option, text,
+			 ticks ? ": the trace's clock counts whole numbers" : "");
+}
+
+int parse_range(const char *since, const char *until, bool ticks, uint64_t *from, uint64_t *to,
 		struct spur_error *err)
 {
-	const int rc = parse_end("--since", since, from, err);
+	const int rc = parse_end("--since", since, ticks, from, err);
 
-	return rc == 0 ? parse_end("--until", until, to, err) : rc;
+	return rc == 0 ? parse_end("--until", until, ticks, to, err) : rc;
 }
 
 int opt_error(const struct opt *o, const char *fmt, ...)

@@ -134,8 +134,14 @@ bool parse_kilobytes(const char *text, uint64_t *kb);
  */
 bool parse_time(const char *text, uint64_t *ns);
 
+/*
+ * A time of a trace, as the report shows it: the same, but if its clock counts ticks (see
+ * trace_counts_ticks()), a number without a unit is a whole number of ticks.
+ */
+bool parse_trace_time(const char *text, bool ticks, uint64_t *ts);
+
 /* The same for --since and --until; without a text (NULL) nothing happens. -EINVAL with words. */
-int parse_range(const char *since, const char *until, uint64_t *from, uint64_t *to,
+int parse_range(const char *since, const char *until, bool ticks, uint64_t *from, uint64_t *to,
 		struct spur_error *err);
 
 #endif

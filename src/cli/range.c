@@ -54,7 +54,7 @@ const struct opt range_opts[RANGE_OPTS] = {
 	{0, "threads", OPT_NUMBER, "N", "number of threads (one per CPU)", AT(threads)},
 };
 
-int range_walk(struct range_options *r, struct walk_options *w, struct spur_error *err)
+int range_walk_any(struct range_options *r, struct walk_options *w, struct spur_error *err)
 {
 	*w = (struct walk_options){.cpus = r->cpus.bits,
 				   .nr_cpus = r->cpus.nr,
@@ -65,12 +65,28 @@ int range_walk(struct range_options *r, struct walk_options *w, struct spur_erro
 	progress_begin(&r->progress);
 	if (r->threads < 0 || r->threads > MAX_THREADS)
 		return error_set(err, -EINVAL, "--threads: between 1 and %d", MAX_THREADS);
-	if (parse_range(r->since, r->until, &w->since, &w->until, err) < 0)
+	return 0;
+}
+
+int range_times(const struct range_options *r, const struct spur_trace *t, struct walk_options *w,
+		struct spur_error *err)
+{
+	const bool ticks = t && trace_counts_ticks(t);
+
+	if (parse_range(r->since, r->until, ticks, &w->since, &w->until, err) < 0)
 		return -EINVAL;
 	if (w->until && w->until < w->since)
 		return error_set(err, -EINVAL, "--until %s is before --since %s", r->until,
 				 r->since);
 	return 0;
+}
+
+int range_walk(struct range_options *r, const struct spur_trace *t, struct walk_options *w,
+	       struct spur_error *err)
+{
+	const int rc = range_walk_any(r, w, err);
+
+	return rc == 0 ? range_times(r, t, w, err) : rc;
 }
 
 bool range_is_part(const struct range_options *r)

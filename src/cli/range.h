@@ -25,8 +25,17 @@ struct range_options {
 #define RANGE_OPTS 7
 extern const struct opt range_opts[RANGE_OPTS];
 
-/* Time, CPUs and threads for a walk, with progress on a terminal and Ctrl-C. -EINVAL with words. */
-int range_walk(struct range_options *r, struct walk_options *w, struct spur_error *err);
+/*
+ * Time, CPUs and threads for a walk, with progress on a terminal and Ctrl-C. The trace says how
+ * times are counted. -EINVAL with words.
+ */
+int range_walk(struct range_options *r, const struct spur_trace *t, struct walk_options *w,
+	       struct spur_error *err);
+
+/* The two parts of that, for commands that open traces later or several; NULL: no trace. */
+int range_walk_any(struct range_options *r, struct walk_options *w, struct spur_error *err);
+int range_times(const struct range_options *r, const struct spur_trace *t, struct walk_options *w,
+		struct spur_error *err);
 
 /* Whether only a part was asked for; an empty part says nothing about the whole trace. */
 bool range_is_part(const struct range_options *r);

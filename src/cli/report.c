@@ -464,7 +464,7 @@ static int select_records(struct report_options *o, struct selection *sel, struc
 				  .no_softirqs = o->no_softirqs};
 	sel->has_since = o->since;
 	sel->has_until = o->until;
-	rc = parse_range(o->since, o->until, &sel->since, &sel->until, err);
+	rc = report_times(o, &sel->since, &sel->until, err);
 	if (rc == 0)
 		rc = report_make_filters(o, sel, err);
 	if (sel->nr_filters)

@@ -119,6 +119,10 @@ int report_profile(const struct report_options *o, const struct report *rep,
 /* The next part of "a,b,c", which is not empty; moves *at past it. False when there is none. */
 bool report_next_part(const char **at, const char **part, size_t *len);
 
+/* --since and --until, as the traces count time. -EINVAL with words. */
+int report_times(const struct report_options *o, uint64_t *since, uint64_t *until,
+		 struct spur_error *err);
+
 /* --cpu, --since and --until for a walk, which Ctrl-C ends. -EINVAL with words. */
 int report_walk(const struct report_options *o, struct walk_options *w, struct spur_error *err);
 

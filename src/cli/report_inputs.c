@@ -184,9 +184,19 @@ bool report_collect_sources(struct report_options *o, struct report_sources *s)
 	return true;
 }
 
+int report_times(const struct report_options *o, uint64_t *since, uint64_t *until,
+		 struct spur_error *err)
+{
+	bool ticks = o->inputs.n > 0;
+
+	vec_each (in, &o->inputs)
+		ticks &= trace_counts_ticks(in->trace);
+	return parse_range(o->since, o->until, ticks, since, until, err);
+}
+
 int report_walk(const struct report_options *o, struct walk_options *w, struct spur_error *err)
 {
-	if (parse_range(o->since, o->until, &w->since, &w->until, err) < 0)
+	if (report_times(o, &w->since, &w->until, err) < 0)
 		return -EINVAL;
 	/* 0 would mean no limit; no event is at time 1. */
 	if (o->until && !w->until)

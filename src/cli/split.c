@@ -99,15 +99,8 @@ static const struct opt opts[] = {
 /* Times are what a report shows: seconds, or what another clock counts. */
 static bool take_time(const struct spur_trace *t, const char *text, const char *what, uint64_t *ts)
 {
-	bool seconds = !t->nr_buffers || t->buffers[0].nanoseconds;
-	int64_t ticks;
-
-	if (seconds && parse_time(text, ts))
+	if (parse_trace_time(text, trace_counts_ticks(t), ts))
 		return true;
-	if (!seconds && parse_number(text, &ticks) && ticks >= 0) {
-		*ts = (uint64_t)ticks;
-		return true;
-	}
 	return cli_complain("the %s '%s' is not a time as the report shows it", what, text);
 }
 

@@ -312,7 +312,7 @@ static int show(struct top_command *o, const struct sum_column *sort, struct spu
 	struct top_options opt = {.wanted = range_task, .arg = &o->range};
 	struct spur_error err = {0};
 	struct top top = {0};
-	int rc = range_walk(&o->range, &opt.walk, &err), status;
+	int rc = range_walk(&o->range, t, &opt.walk, &err), status;
 	bool stopped;
 
 	if (rc < 0)

@@ -365,11 +365,12 @@ static int open_terminal(struct running *r)
 
 /* ---- which part ---- */
 
-static int read_range(const struct tui_command *o, uint64_t *since, uint64_t *until)
+static int read_range(const struct running *r, uint64_t *since, uint64_t *until)
 {
+	const struct tui_command *o = r->o;
 	struct spur_error err = {0};
 
-	if (parse_range(o->since, o->until, since, until, &err) < 0)
+	if (parse_range(o->since, o->until, !view_nanoseconds(r->view), since, until, &err) < 0)
 		return cli_fail(&err);
 	if (o->since && o->until && *until <= *since)
 		return cli_wrong("--until %s is not after --since %s", o->until, o->since);
@@ -457,16 +458,16 @@ static int show(struct running *r)
 {
 	const struct view_setup_options setup = {.terminal = true};
 	uint64_t since = 0, until = 0;
-	int status = read_range(r->o, &since, &until);
+	int status = view_setup_scratch(&r->setup);
 
-	if (status == SPUR_OK)
-		status = view_setup_scratch(&r->setup);
 	if (status == SPUR_OK)
 		status = view_setup_confine(&r->setup, &setup);
 	if (status == SPUR_OK)
 		status = view_setup_view(&r->setup, (uint32_t)r->o->threads, &r->view);
 	if (status == SPUR_OK && !has_trace(r->view))
 		status = view_setup_unreadable(r->view);
+	if (status == SPUR_OK)
+		status = read_range(r, &since, &until);
 	if (status == SPUR_OK)
 		status = make_tui(r, since, until);
 	if (status != SPUR_OK)

@@ -82,26 +82,36 @@ static bool has_events(const struct view *v)
 	return false;
 }
 
+static int say_outside(uint64_t origin, uint64_t last, bool ticks, struct spur_error *err)
+{
+	const char *words = "there are no events between --since and --until: they are from";
+
+	if (ticks)
+		return error_set(err, -ENODATA, "%s %llu to %llu", words,
+				 (unsigned long long)origin, (unsigned long long)last);
+	return error_set(err, -ENODATA, "%s %llu.%09llu to %llu.%09llu s", words,
+			 (unsigned long long)(origin / 1000000000),
+			 (unsigned long long)(origin % 1000000000),
+			 (unsigned long long)(last / 1000000000),
+			 (unsigned long long)(last % 1000000000));
+}
+
 static int choose_range(struct drawing *d, struct spur_error *err)
 {
 	const uint64_t origin = view_origin(d->view), last = origin + view_duration(d->view);
+	const bool ticks = !view_nanoseconds(d->view);
 	uint64_t since = origin, until = last;
+
 	if (!has_events(d->view))
 		return error_set(err, -ENODATA, "%s: there are no events in it",
 				 view_file(d->view, 0)->path);
-	if (parse_range(d->o->since, d->o->until, &since, &until, err) < 0)
+	if (parse_range(d->o->since, d->o->until, ticks, &since, &until, err) < 0)
 		return -EINVAL;
 	if (d->o->since && d->o->until && until <= since)
 		return error_set(err, -EINVAL, "--until %s is not after --since %s", d->o->until,
 				 d->o->since);
 	if (since > last || until < origin)
-		return error_set(err, -ENODATA,
-				 "there are no events between --since and --until: they are from "
-				 "%llu.%09llu to %llu.%09llu s",
-				 (unsigned long long)(origin / 1000000000),
-				 (unsigned long long)(origin % 1000000000),
-				 (unsigned long long)(last / 1000000000),
-				 (unsigned long long)(last % 1000000000));
+		return say_outside(origin, last, ticks, err);
 	since = since > origin ? since : origin;
 	until = until < last ? until : last;
 	d->since = since - origin;

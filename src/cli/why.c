@@ -56,6 +56,11 @@ static uint64_t tolerance_of(const char *time)
 	return ns > 5 ? ns : 0;
 }
 
+static bool say_wrong(const struct asked *a)
+{
+	return cli_complain("'%s' is not TASK@TIME: 'bash@12.345678', '1234@12345678ns'", a->text);
+}
+
 static bool take_question(struct questions *q, const char *text)
 {
 	const char *at = strrchr(text, '@');
@@ -68,11 +73,7 @@ static bool take_question(struct questions *q, const char *text)
 	a->task = strndup(text, (size_t)(at - text));
 	if (!a->task)
 		return false;
-	if (!*a->task || !parse_time(a->time, &a->ns))
-		return cli_complain("'%s' is not TASK@TIME: 'bash@12.345678', '1234@12345678ns'",
-				    text);
-	a->tolerance = tolerance_of(a->time);
-	return true;
+	return *a->task || say_wrong(a);
 }
 
 /*
@@ -134,14 +135,22 @@ static int find_task(const struct asked *a, struct spur_trace *t, int64_t *pid)
 
 /* ---- answers ---- */
 
-/* The report shows times of such a clock as plain numbers, not seconds. */
-static void count_ticks(const struct spur_trace *t, struct why_options *opt, const char *time)
+/* Whether the clock of what is asked, a buffer or all of them, counts ticks. */
+static bool counts_ticks(const struct why_command *o, const struct spur_trace *t)
 {
-	const size_t digits = strspn(time, "0123456789");
+	const struct trace_buffer *b = o->buffer ? onefile_buffer(t, o->buffer) : NULL;
 
-	for (uint32_t i = 0; i < t->nr_buffers; i++)
-		if (!t->buffers[i].nanoseconds && digits && digits < 19 && !time[digits])
-			opt->moment = strtoull(time, NULL, 10);
+	return b ? !b->nanoseconds : trace_counts_ticks(t);
+}
+
+static bool read_times(struct questions *q, bool ticks)
+{
+	vec_each (a, q) {
+		if (!parse_trace_time(a->time, ticks, &a->ns))
+			return say_wrong(a);
+		a->tolerance = ticks ? 0 : tolerance_of(a->time);
+	}
+	return true;
 }
 
 static int answer(const struct why_command *o, const struct asked *a, struct spur_trace *t,
@@ -154,7 +163,6 @@ static int answer(const struct why_command *o, const struct asked *a, struct spu
 
 	if (status != SPUR_OK)
 		return status;
-	count_ticks(t, &opt, a->time);
 	if (o->buffer)
 		opt.buffer = strcmp(o->buffer, "top") == 0 ? "" : o->buffer;
 	rc = why_make(&why, t, &opt, &err);
@@ -171,11 +179,11 @@ static int answer(const struct why_command *o, const struct asked *a, struct spu
 	return rc < 0 ? cli_result(rc, "reading the trace", &err) : status;
 }
 
-static int answer_all(const struct why_command *o, const struct questions *q, struct spur_trace *t)
+static int answer_all(const struct why_command *o, struct questions *q, struct spur_trace *t)
 {
 	struct spur_error err = {0};
 	scoped_buf out = buf_new(ONEFILE_TEXT);
-	int status = SPUR_OK, rc;
+	int status = read_times(q, counts_ticks(o, t)) ? SPUR_OK : SPUR_USAGE, rc;
 
 	for (size_t i = 0; status == SPUR_OK && i < q->n; i++) {
 		if (i && !o->json)

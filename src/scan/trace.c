@@ -99,6 +99,28 @@ void trace_shift(struct spur_trace *t, int64_t offset)
 			(int64_t)((uint64_t)t->buffers[i].time.offset + (uint64_t)offset);
 }
 
+static bool has_data(const struct dat_buffer *b)
+{
+	for (uint32_t i = 0; i < b->nr_cpus; i++)
+		if (b->cpus[i].size || b->cpus[i].feed)
+			return true;
+	return false;
+}
+
+bool trace_counts_ticks(const struct spur_trace *t)
+{
+	bool ticks = false;
+
+	for (uint32_t i = 0; i < t->nr_buffers; i++) {
+		if (!has_data(t->buffers[i].data))
+			continue;
+		if (t->buffers[i].nanoseconds)
+			return false;
+		ticks = true;
+	}
+	return ticks;
+}
+
 uint32_t trace_buffer_cpus(const struct trace_buffer *b)
 {
 	uint32_t nr = b->trace->dat->nr_cpus;

@@ -61,6 +61,12 @@ int trace_open_fd(int fd, const char *name, const struct trace_options *opt,
 		  struct spur_trace **out, struct spur_error *err);
 void trace_close(struct spur_trace *t);
 
+/*
+ * Whether no buffer with records has times in nanoseconds: their clocks count something else
+ * (counter, x86-tsc, …).
+ */
+bool trace_counts_ticks(const struct spur_trace *t);
+
 /* The number of CPUs of a buffer as trace-cmd counts them: all of the machine. */
 uint32_t trace_buffer_cpus(const struct trace_buffer *b);
 
