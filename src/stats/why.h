@@ -52,7 +52,8 @@ struct why_call {
 	enum why_known known;
 	const char *name, *args; /* NULL: not known */
 	int64_t nr;
-	uint64_t ts; /* it was entered */
+	uint64_t ts;	 /* it was entered; if not known: it was in it since then */
+	bool open_start; /* not known */
 };
 
 /* A request to a block device that was done. */
@@ -178,6 +179,8 @@ struct why {
 	const char *stack;
 	vec_of(struct why_link) links; /* back from the wakeup */
 	enum why_end end;
+
+	uint64_t callless; /* a bit for each of the first buffers: it has no system calls */
 
 	vec_of(const char *) notes; /* what is not known, and why */
 	struct intern texts;

@@ -316,9 +316,12 @@ static void put_slept_in(const struct words *t)
 		begin_line(t, 1);
 		buf_puts(t->to, "in ");
 		put_call(t, &w->call);
-		buf_puts(t->to, ", entered ");
-		put_span(t, w->from - w->call.ts);
-		buf_puts(t->to, " before\n");
+		if (!w->call.open_start) {
+			buf_puts(t->to, ", entered ");
+			put_span(t, w->from - w->call.ts);
+			buf_puts(t->to, " before");
+		}
+		buf_putc(t->to, '\n');
 	} else if (w->call.known == WHY_NONE) {
 		begin_line(t, 1);
 		buf_puts(t->to, "outside of system calls\n");
@@ -524,7 +527,11 @@ static void json_call(struct json_writer *j, const struct why_call *c)
 	json_put_text(json_key(j, "name"), c->name);
 	put_number(j, "nr", c->nr);
 	json_put_text(json_key(j, "args"), c->args);
-	json_put_u64(json_key(j, "entered"), c->ts);
+	json_key(j, "entered");
+	if (c->open_start)
+		json_put_raw(j, "null");
+	else
+		json_put_u64(j, c->ts);
 	json_end_object(j);
 }
 

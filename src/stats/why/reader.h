@@ -46,6 +46,16 @@ int why_run_table(const struct why_reader *r, const struct table *t,
 		  void (*take)(void *arg, const void *row), void *arg, uint64_t since,
 		  uint64_t until, const bool *done);
 
+/* Whether the reader's buffer has a record of one of these types (up to a NULL) in a range. */
+int why_has_records(const struct why_reader *r, const char *const *events, uint64_t since,
+		    uint64_t until, bool *has);
+
+/* Whether records of two buffers may be compared. */
+static inline bool why_same_clock(const struct trace_buffer *a, const struct trace_buffer *b)
+{
+	return !a->data->text && !b->data->text && strcmp(a->data->clock, b->data->clock) == 0;
+}
+
 /* Whether a row is of the reader's buffer. */
 static inline bool why_is_here(const struct why_reader *r, const char *buffer)
 {
@@ -96,6 +106,10 @@ int why_cpus(const struct why_reader *r);
 
 /* What woke a task at a time, and from where (sleep.c). */
 int why_wake_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why_wake *to);
+
+/* The system call that a task was in at a time, when it fell asleep or woke another (calls.c). */
+int why_call_at(const struct why_reader *r, int64_t pid, uint64_t ts, bool waker,
+		struct why_call *to);
 
 /* The system call, lock and stack that the task slept in (sleep.c). */
 int why_slept_in(const struct why_reader *r);

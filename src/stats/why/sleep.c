@@ -19,11 +19,10 @@
 #include "table/spans.h"
 #include "table/stacks.h"
 
-#define CALL_SPAN    1000000u	 /* ns */
-#define MOST_SPAN    8000000000u /* a call that has lasted longer by then is not found */
 #define STACK_DELAY  50000u	 /* ns: a stack is written by then */
-#define LOCK_SPAN    10000000u
-#define HANDLER_SPAN 10000000u /* ns: handlers do not take longer */
+#define LOCK_SPAN    10000000u	 /* ns */
+#define LOCK_MOST    8000000000u /* outside of system calls, locks are not looked for earlier */
+#define HANDLER_SPAN 10000000u	 /* ns: handlers do not take longer */
 #define MAX_NESTED   8
 
 /* common_flags */
@@ -39,62 +38,6 @@
 #define WAKING_ADDS 2
 #define LINK_SPAN   20000000u  /* ns */
 #define LINK_BEFORE 100000000u /* who runs when the wait begins has been switched to by then */
-
-/* ---- system calls ---- */
-
-struct caller {
-	const struct why_reader *r;
-	int64_t pid;
-	uint64_t ts;
-	struct why_call *to;
-	bool others;  /* there are calls, of whomever */
-	bool outside; /* a call of the task had ended before */
-};
-
-static void take_call(void *arg, const void *row)
-{
-	const struct syscall_row *s = row;
-	struct caller *c = arg;
-	struct why *w = c->r->why;
-
-	if (!why_is_here(c->r, s->buffer))
-		return;
-	c->others = true;
-	if (s->pid != c->pid || s->ts > c->ts)
-		return;
-	/* One that never returns has no duration. */
-	if (row_end_of(s->ts, s->dur) < c->ts && s->dur != ROW_NULL) {
-		c->outside |= !s->open;
-		return;
-	}
-	*c->to = (struct why_call){.known = WHY_FOUND,
-				   .name = why_keep(w, s->name),
-				   .args = why_keep(w, s->args),
-				   .nr = s->nr,
-				   .ts = s->ts};
-}
-
-/* The system call that a task was in at a time. */
-static int why_call_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why_call *to)
-{
-	struct why_window w = why_window(r, ts, CALL_SPAN, ts > MOST_SPAN ? ts - MOST_SPAN : 0);
-	struct caller c = {.r = r, .pid = pid, .ts = ts, .to = to};
-	int rc;
-
-	*to = (struct why_call){.known = WHY_UNRECORDED};
-	if (why_is_kthread(r, pid, ts)) {
-		to->known = WHY_KERNEL;
-		return 0;
-	}
-	if (!table_possible(&syscalls_table, r->trace))
-		return 0;
-	do {
-		rc = why_run_table(r, &syscalls_table, take_call, &c, w.since, ts, NULL);
-	} while (rc == 0 && to->known != WHY_FOUND && !c.outside && why_window_grow(r, &w));
-	if (rc == 0 && to->known != WHY_FOUND)
-		to->known = c.outside ? WHY_NONE : c.others ? WHY_UNKNOWN : WHY_UNRECORDED;
-	return rc;
-}
 
 /* ---- where a task went to sleep ---- */
 
@@ -113,6 +56,7 @@ struct sleeper {
 	const struct why_reader *r;
 	const char *lock;
 	uint64_t addr;
+	bool seen; /* it has waited for a lock, or got one: earlier ones do not matter */
 };
 
 static void take_slept_stack(void *arg, const void *row)
@@ -141,6 +85,7 @@ static void take_contention(void *arg, struct event *e, const struct spur_record
 
 	if (!is_its(a, r))
 		return;
+	a->seen = true;
 	a->lock = "lock";
 	a->addr = (uint64_t)number_get(ev, &addr, r);
 	bits = (uint64_t)number_get(ev, &flags, r);
@@ -155,33 +100,46 @@ static void take_contended(void *arg, struct event *e, const struct spur_record 
 {
 	struct sleeper *a = arg;
 
-	if (is_its(a, r))
-		a->lock = NULL;
+	if (!is_its(a, r))
+		return;
+	a->seen = true;
+	a->lock = NULL;
 }
 
-static int read_sleeper(struct sleeper *a)
+static int read_sleeper(struct sleeper *a, uint64_t since)
 {
-	const struct why_window w = why_window(a->r, a->r->why->from, LOCK_SPAN, 0);
 	struct feed *f = why_feed(a->r);
 
 	if (table_possible(&stacks_table, a->r->trace))
 		feed_add(f, &stacks_table, take_slept_stack, a);
 	feed_watch(f, "lock:contention_begin", take_contention, a);
 	feed_watch(f, "lock:contention_end", take_contended, a);
-	return why_run(a->r, f, w.since, u64_add(a->r->why->from, STACK_DELAY), NULL);
+	return why_run(a->r, f, since, u64_add(a->r->why->from, STACK_DELAY), NULL);
+}
+
+/* How long ago the task can have begun to wait for a lock: a system call ends without any. */
+static uint64_t lock_bound(const struct why *w)
+{
+	if (w->call.known == WHY_FOUND)
+		return w->call.ts;
+	return w->from > LOCK_MOST ? w->from - LOCK_MOST : 0;
 }
 
 int why_slept_in(const struct why_reader *r)
 {
 	struct sleeper a = {.r = r};
 	struct why *w = r->why;
-	int rc = read_sleeper(&a);
+	int rc = why_call_at(r, w->asked.pid, w->from, false, &w->call);
+	const bool locks_known = events_find(r->trace->events, "lock", "contention_begin");
+	struct why_window window = why_window(r, w->from, LOCK_SPAN, lock_bound(w));
 
-	if (rc < 0)
-		return rc;
+	do {
+		if (rc == 0)
+			rc = read_sleeper(&a, window.since);
+	} while (rc == 0 && locks_known && !a.seen && why_window_grow(r, &window));
 	w->lock = a.lock;
 	w->lock_addr = a.addr;
-	return why_call_at(r, w->asked.pid, w->from, &w->call);
+	return rc;
 }
 
 /* ---- the wakeup ---- */
@@ -622,7 +580,7 @@ int why_wake_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why
 	if (to->context != WHY_IN_SOFTIRQ)
 		to->softirq = NULL;
 	set_inner(&a);
-	return to->context == WHY_IN_TASK ? why_call_at(r, to->pid, ts, &to->call) : 0;
+	return to->context == WHY_IN_TASK ? why_call_at(r, to->pid, ts, true, &to->call) : 0;
 }
 
 /* ---- the chain back from a wakeup ---- */

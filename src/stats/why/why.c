@@ -90,6 +90,33 @@ int why_run_table(const struct why_reader *r, const struct table *t,
 	return why_run(r, f, since, until, done);
 }
 
+struct record_search {
+	const struct why_reader *r;
+	uint64_t since, until;
+	bool found;
+};
+
+static void find_record(void *arg, struct event *e, const struct spur_record *r)
+{
+	struct record_search *s = arg;
+
+	s->found |= r->buffer == s->r->buffer->index && r->ts >= s->since && r->ts <= s->until;
+}
+
+int why_has_records(const struct why_reader *r, const char *const *events, uint64_t since,
+		    uint64_t until, bool *has)
+{
+	struct record_search s = {.r = r, .since = since, .until = until};
+	struct feed *f = why_feed(r);
+	int rc;
+
+	for (; *events; events++)
+		feed_watch(f, *events, find_record, &s);
+	rc = why_run(r, f, since, until, &s.found);
+	*has = s.found;
+	return rc;
+}
+
 /* ---- losses ---- */
 
 struct losing {
@@ -476,17 +503,29 @@ static void look(struct looked_for *l, const struct why_call *c)
 	l->found |= c->known == WHY_FOUND;
 }
 
+/* Buffers of other clocks are not compared with the reader's. */
+static bool has_other_clocks(const struct why_reader *r)
+{
+	for (uint32_t i = 0; i < r->trace->nr_buffers; i++)
+		if (!r->trace->buffers[i].data->text &&
+		    !why_same_clock(&r->trace->buffers[i], r->buffer))
+			return true;
+	return false;
+}
+
 /* If calls are missing everywhere, there is one note. */
-static void note_calls(struct why *w)
+static void note_calls(const struct why_reader *r)
 {
 	struct looked_for calls = {0};
+	struct why *w = r->why;
 
 	look(&calls, &w->call);
 	look(&calls, &w->wake.call);
 	vec_each (link, &w->links)
 		look(&calls, &link->wake.call);
 	if (calls.missing && !calls.found)
-		why_note(w, "system calls were not recorded");
+		why_note(w, "system calls were not recorded%s",
+			 has_other_clocks(r) ? " in this buffer" : "");
 	if (w->call.known == WHY_UNKNOWN)
 		why_note(w, "in which system call it slept is not known");
 }
@@ -642,7 +681,7 @@ int why_make(struct why *w, struct spur_trace *t, const struct why_options *opt,
 		w->ticks = !r.buffer->nanoseconds;
 	if (rc == 0 && w->found)
 		rc = explain(&r);
-	note_calls(w);
+	note_calls(&r);
 	return rc < 0 ? error_set(r.err, rc, "out of memory") : 0;
 }
 
