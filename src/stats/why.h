@@ -63,6 +63,8 @@ struct why_request {
 	int64_t sector, bytes;
 	int64_t dur; /* since it was issued; ROW_NULL: not known */
 	int64_t pid; /* the task that issued it; ROW_NULL: not known */
+	const char *comm;
+	bool other; /* that is not the task that was woken */
 };
 
 enum why_context { WHY_IN_TASK, WHY_IN_SOFTIRQ, WHY_IN_IRQ, WHY_IN_NMI };

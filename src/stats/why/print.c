@@ -139,6 +139,10 @@ static void put_request(const struct words *t, const struct why_request *r)
 		put_span(t, (uint64_t)r->dur);
 		buf_puts(t->to, " before");
 	}
+	if (r->other) {
+		buf_puts(t->to, " by ");
+		put_task(t, r->comm, r->pid);
+	}
 }
 
 static void put_signal(const struct words *t, const struct why_wake *w)

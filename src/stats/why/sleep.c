@@ -23,6 +23,7 @@
 #define LOCK_SPAN    10000000u	 /* ns */
 #define LOCK_MOST    8000000000u /* outside of system calls, locks are not looked for earlier */
 #define HANDLER_SPAN 10000000u	 /* ns: handlers do not take longer */
+#define ISSUE_BEFORE 2000000000u /* ns: a task sleeps so soon after it issued a request */
 #define MAX_NESTED   8
 
 /* common_flags */
@@ -243,6 +244,8 @@ struct around {
 	/* The last request that was done on the CPU: */
 	bool done;
 	uint64_t done_ts, dev, sector;
+	uint64_t issued;
+	bool by_task; /* it was issued outside of interrupts */
 };
 
 static bool is_around(const struct around *a, uint64_t ts, int64_t dur, int64_t cpu,
@@ -478,7 +481,8 @@ static void take_request(void *arg, const void *row)
 					      .sector = b->sector,
 					      .bytes = b->bytes,
 					      .dur = b->open ? ROW_NULL : b->dur,
-					      .pid = b->pid};
+					      .pid = b->pid,
+					      .comm = why_keep(w, b->comm)};
 }
 
 /*
@@ -542,27 +546,59 @@ static void set_inner(const struct around *a)
 	}
 }
 
-/* A request may have been issued before the sleep began; rows need its issue. */
+static void take_issue(void *arg, struct event *e, const struct spur_record *r)
+{
+	struct around *a = arg;
+	const struct events *ev = a->r->trace->events;
+	const struct number dev = number_of(e, "dev"), sector = number_of(e, "sector");
+
+	if (r->buffer == a->r->buffer->index && r->ts == a->issued &&
+	    number_get(ev, &dev, r) == (int64_t)a->dev &&
+	    number_get(ev, &sector, r) == a->to->request.sector)
+		a->by_task = context_of(events_record_flags(ev, r)) == WHY_IN_TASK;
+}
+
+/* Who issued the request, if it was another task; an interrupted one has nothing to do with it. */
+static int find_issuer(struct around *a)
+{
+	struct why_request *q = &a->to->request;
+	struct feed *f;
+	int rc;
+
+	if (q->dur == ROW_NULL || q->pid == ROW_NULL || !q->pid || q->pid == a->woken)
+		return 0;
+	a->issued = a->done_ts - (uint64_t)q->dur;
+	f = why_feed(a->r);
+	feed_watch(f, "block:block_rq_issue", take_issue, a);
+	rc = why_run(a->r, f, a->issued, a->issued, NULL);
+	q->other = rc == 0 && a->by_task;
+	if (q->other && (!q->comm || !*q->comm))
+		q->comm = why_keep(a->r->why, why_name(a->r, q->pid, a->issued));
+	return rc;
+}
+
+/*
+ * A request may have been issued before the sleep began, but not long before; rows need its issue.
+ */
 static int read_request(const struct why_reader *r, int64_t pid, struct around *a)
 {
-	static const uint64_t spans[] = {HANDLER_SPAN, 100000000u, 2000000000u};
-	int rc = 0;
+	const uint64_t begin = r->why->from;
+	struct why_window w = why_window(r, a->to->ts, HANDLER_SPAN,
+					 begin > ISSUE_BEFORE ? begin - ISSUE_BEFORE : 0);
+	int rc;
 
-	for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(spans); i++) {
-		const struct why_window w = why_window(r, a->to->ts, spans[i], 0);
-
+	do {
 		*a = (struct around){.r = r,
 				     .to = a->to,
 				     .woken = pid,
 				     .preempt_count = a->preempt_count,
 				     .whole = w.whole};
 		rc = read_around(a, w.since);
-		if (!a->done || a->to->request.found || w.whole || a->to->context == WHY_IN_TASK)
-			break;
-	}
+	} while (rc == 0 && a->done && !a->to->request.found && a->to->context != WHY_IN_TASK &&
+		 why_window_grow(r, &w));
 	if (rc == 0 && !request_counts(a, pid))
 		a->to->request = (struct why_request){0};
-	return rc;
+	return rc < 0 || !a->to->request.found ? rc : find_issuer(a);
 }
 
 int why_wake_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why_wake *to)
