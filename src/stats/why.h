@@ -161,6 +161,7 @@ struct why {
 	enum row_open open;
 	bool has_next; /* the state that followed is known: */
 	enum run_state next;
+	uint64_t next_from;
 	int64_t next_cpu; /* ROW_NULL */
 	const char *buffer;
 

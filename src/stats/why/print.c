@@ -390,13 +390,30 @@ static void put_chain(const struct words *t)
 	}
 }
 
+/* What is known of a sleep whose wakeup is not known. */
+static void put_run(const struct words *t)
+{
+	const struct why *w = t->w;
+
+	if (!w->has_next || w->next != RUN_RUNNING)
+		return;
+	begin_line(t, 1);
+	buf_puts(t->to, "it ran from ");
+	put_time(t, w->next_from);
+	if (w->next_cpu != ROW_NULL)
+		buf_printf(t->to, " on CPU %lld", (long long)w->next_cpu);
+	buf_putc(t->to, '\n');
+}
+
 static void put_slept(const struct words *t)
 {
 	const struct why *w = t->w;
 
 	put_slept_in(t);
-	if (!w->wake.found && (w->open & ROW_OPEN_END))
+	if (!w->wake.found && (w->open & ROW_OPEN_END)) {
+		put_run(t);
 		return;
+	}
 	begin_line(t, 1);
 	put_wake(t, &w->wake);
 	buf_puts(t->to, w->same_futex ? ", of the same futex\n" : "\n");
@@ -418,11 +435,18 @@ static const struct {
 	[RUN_DEAD] = {"had ended", NULL},
 };
 
-static void put_open(const struct words *t, enum row_open open)
+static void put_open(const struct words *t)
 {
-	if (open & ROW_OPEN_START)
+	const struct why *w = t->w;
+
+	if (w->open & ROW_OPEN_START)
 		buf_puts(t->to, "; it may have begun earlier");
-	if (open & ROW_OPEN_END)
+	if (!(w->open & ROW_OPEN_END))
+		return;
+	/* A sleep that ends with a run has a wakeup, and a wait for the CPU, before that. */
+	if (why_is_sleep(w->state) && w->has_next && w->next == RUN_RUNNING)
+		buf_puts(t->to, "; it may have been woken earlier");
+	else
 		buf_puts(t->to, "; it may have lasted longer");
 }
 
@@ -439,7 +463,7 @@ static void put_wait(const struct words *t)
 	}
 	buf_puts(t->to, ", ");
 	put_range(t, w->from, w->to);
-	put_open(t, w->open);
+	put_open(t);
 	buf_putc(t->to, '\n');
 	if (states[w->state].put)
 		states[w->state].put(t);

@@ -72,6 +72,11 @@ static inline uint64_t why_overlap(uint64_t ts, int64_t dur, uint64_t from, uint
 	return to > ts ? to - ts : 0;
 }
 
+static inline bool why_is_sleep(enum run_state s)
+{
+	return s == RUN_SLEEPING || s == RUN_BLOCKED || s == RUN_STOPPED;
+}
+
 /* Where events of a CPU were lost: a table that others do not have. */
 struct why_loss {
 	uint64_t ts;

@@ -404,6 +404,7 @@ static void set_next(struct why *w, const struct state_row *s)
 {
 	w->has_next = true;
 	w->next = s->state;
+	w->next_from = s->ts;
 	w->next_cpu = s->cpu;
 }
 
@@ -470,11 +471,6 @@ static uint64_t trace_start(const struct spur_trace *t)
 	return first == UINT64_MAX ? 0 : first;
 }
 
-static bool slept(const struct why *w)
-{
-	return w->state == RUN_SLEEPING || w->state == RUN_BLOCKED || w->state == RUN_STOPPED;
-}
-
 /* The first argument of a call: "7f53add4e6f4" of "7f53add4e6f4, 81, 1". */
 static size_t first_argument(const struct why_call *c)
 {
@@ -530,6 +526,28 @@ static void note_calls(const struct why_reader *r)
 		why_note(w, "in which system call it slept is not known");
 }
 
+/* The wakeup is missing. Its records may be missing altogether. */
+static int explain_open_end(const struct why_reader *r)
+{
+	static const char *const wakeups[] = {"sched:sched_wak*", NULL};
+	struct why *w = r->why;
+	bool some = false;
+	int rc = 0;
+
+	if (!w->has_next || w->next != RUN_RUNNING) {
+		why_note(w,
+			 "what woke it is not known: the trace, or what is known of the task, ends "
+			 "before");
+		return 0;
+	}
+	rc = why_has_records(r, wakeups, w->to, UINT64_MAX, &some);
+	if (rc == 0 && !some)
+		rc = why_has_records(r, wakeups, 0, w->to, &some);
+	why_note(w, "what woke it, and when, is not known: %s",
+		 some ? "its wakeup was not recorded" : "no wakeups were recorded");
+	return rc;
+}
+
 static int explain_sleep(const struct why_reader *r)
 {
 	struct why *w = r->why;
@@ -537,12 +555,8 @@ static int explain_sleep(const struct why_reader *r)
 
 	if (rc < 0)
 		return rc;
-	if (w->open & ROW_OPEN_END) {
-		why_note(w,
-			 "what woke it is not known: the trace, or what is known of the task, ends "
-			 "before");
-		return 0;
-	}
+	if (w->open & ROW_OPEN_END)
+		return explain_open_end(r);
 	rc = why_wake_at(r, w->asked.pid, w->to, &w->wake);
 	w->same_futex = rc == 0 && is_same_futex(w);
 	return rc < 0 ? rc : why_chain(r);
@@ -605,7 +619,7 @@ static int explain(const struct why_reader *r)
 		return 0;
 	if (w->state == RUN_RUNNABLE)
 		return explain_runnable(r);
-	if (slept(w))
+	if (why_is_sleep(w->state))
 		return explain_sleep(r);
 	return w->state == RUN_UNKNOWN ? explain_unknown(r) : 0;
 }
