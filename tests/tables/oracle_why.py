@@ -4,7 +4,8 @@
 
 Asks `spur why` about moments of rows of `states`, also their first and last ones. The answer must be about that row,
 whatever part of the trace was read for it; shares of a CPU must be those of the rows of `slices`, and add up to the
-wait; links of a chain must follow each other without gaps; a signal that is named must have been sent then.
+wait; links of a chain must follow each other without gaps, and be what `states` shows of their tasks; a signal that is named
+must have been sent then.
 """
 import collections
 import json
@@ -48,9 +49,26 @@ def trouble_in_shares(answer, slices):
     return '' if +got == want else f'shares are {got}, not {want}'
 
 
-def trouble_in_chain(answer):
+def link_of(states, begin, end):
+    """What a task with these states did until `end`, since it slept last or since `begin`."""
+    start, sums = end, collections.Counter()
+    for s in reversed(states):
+        if s['ts'] >= end:
+            continue
+        if s['state'] not in ('running', 'runnable'):
+            break
+        sums[s['state']] += max(0, min(s['ts'] + s['dur'], end) - max(s['ts'], begin))
+        start = s['ts']
+    return {'from': max(start, begin), 'running': sums['running'], 'runnable': sums['runnable'], 'earlier': start <= begin}
+
+
+def trouble_in_chain(answer, states):
     at = answer['to']
     for link in answer['chain']:
+        want = link_of(states[link['pid']], answer['from'], link['to'])
+        got = {name: link[name] for name in want}
+        if got != want:
+            return f'what {link["pid"]} did is {got}, not {want}'
         if link['to'] != at or not answer['from'] <= link['from'] <= link['to']:
             return f'a link from {link["from"]} to {link["to"]}, which should end at {at}'
         if link['running'] + link['runnable'] != link['to'] - link['from']:
@@ -68,7 +86,7 @@ def trouble_in_signal(row, wakeup, signals):
     return '' if wakeup['signal'] in sent else f'signal {wakeup["signal"]} was not sent then, but {sent}'
 
 
-def trouble(row, moment, answer, slices, signals):
+def trouble(row, moment, answer, slices, states, signals):
     end = row['ts'] + row['dur']
     if row['state'] == 'running':
         run = answer['running']
@@ -82,7 +100,7 @@ def trouble(row, moment, answer, slices, signals):
         return f'the wait is {got}, not {want}'
     if row['state'] == 'runnable':
         return trouble_in_shares(answer, slices)
-    return trouble_in_chain(answer) or trouble_in_signal(row, answer['wakeup'], signals)
+    return trouble_in_chain(answer, states) or trouble_in_signal(row, answer['wakeup'], signals)
 
 
 def main():
@@ -96,6 +114,9 @@ def main():
     slices = collections.defaultdict(lambda: collections.defaultdict(list))
     for s in rows('select * from slices'):
         slices[s['buffer']][s['cpu']].append(s)
+    states = collections.defaultdict(lambda: collections.defaultdict(list))
+    for s in rows('select * from states where pid > 0 order by ts, ts + dur'):
+        states[s['buffer']][s['pid']].append(s)
     signals = rows('select * from signal_generate')
     for (buffer, _), all_rows in sorted(kinds.items()):
         some = rng.sample(all_rows, min(EACH, len(all_rows)))
@@ -108,7 +129,7 @@ def main():
             print(f'{" ".join(questions)}: {done.stderr.decode(errors="replace")}')
             continue
         for row, moment, question, answer in zip(some, moments, questions, answers):
-            why = trouble(row, moment, answer, slices[buffer], signals)
+            why = trouble(row, moment, answer, slices[buffer], states[buffer], signals)
             if why:
                 print(f'{question}: {why}')
 

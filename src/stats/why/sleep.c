@@ -38,7 +38,7 @@
 /* The waking of a task adds so much to the preemption count of its caller. */
 #define WAKING_ADDS 2
 #define LINK_SPAN   20000000u  /* ns */
-#define LINK_BEFORE 100000000u /* who runs when the wait begins has been switched to by then */
+#define LINK_BEFORE 100000000u /* so long before the wait, at least */
 
 /* ---- where a task went to sleep ---- */
 
@@ -636,6 +636,7 @@ struct history {
 	size_t seen;
 	bool awake; /* it has done something since `from`, … */
 	bool sure;  /* … which is what woke it, or where reading started in earnest */
+	bool woken; /* what it did first was to wake up: it slept before */
 	bool done;
 };
 
@@ -664,6 +665,8 @@ static void add_state(struct history *h, const struct state_row *s, uint64_t end
 
 	end = end < l->to ? end : l->to;
 	ns = end > begin ? end - begin : 0;
+	h->woken |= !h->seen && s->reason &&
+		    (strcmp(s->reason, "woken") == 0 || strcmp(s->reason, "new") == 0);
 	if (!h->awake)
 		l->from = ts;
 	h->awake = true;
@@ -673,7 +676,7 @@ static void add_state(struct history *h, const struct state_row *s, uint64_t end
 		l->ran += ns;
 	} else {
 		l->waited += ns;
-		l->waits++;
+		l->waits += ns > 0;
 	}
 }
 
@@ -704,12 +707,22 @@ static void take_state(void *arg, const void *row)
 	h->seen++;
 }
 
+/*
+ * Whether earlier records may change a link: what the task did first in the range may have begun
+ * before the range, unless it was woken then. A wakeup of a task that is awake looks the same, so
+ * that counts only in a range that begins long enough before the wait.
+ */
+static bool is_short(const struct history *h, uint64_t begin)
+{
+	return !h->sure && h->to->from > begin &&
+	       !(h->woken && u64_add(h->window->since, LINK_BEFORE) <= begin);
+}
+
 /* Fills a link whose task and end are known. */
 static int make_link(const struct why_reader *r, struct why_link *l)
 {
 	const uint64_t begin = r->why->from;
-	struct why_window w =
-		why_window(r, l->to, LINK_SPAN, begin > LINK_BEFORE ? begin - LINK_BEFORE : 0);
+	struct why_window w = why_window(r, l->to, LINK_SPAN, 0);
 	const struct why_link start = *l;
 	struct history h;
 	int rc;
@@ -720,7 +733,7 @@ static int make_link(const struct why_reader *r, struct why_link *l)
 		h = (struct history){.r = r, .window = &w, .to = l};
 		rc = why_run_table(r, &states_both_table, take_state, &h, w.since,
 				   u64_add(l->to, WALK_REACH), &h.done);
-	} while (rc == 0 && !h.sure && l->from > begin && why_window_grow(r, &w));
+	} while (rc == 0 && is_short(&h, begin) && why_window_grow(r, &w));
 	l->earlier = rc == 0 && l->from <= begin;
 	if (l->earlier)
 		l->from = begin;
