@@ -113,18 +113,19 @@ static int say_several(const struct asked *a, const struct why_tasks *tasks)
 	return SPUR_USAGE;
 }
 
-static int find_task(const struct asked *a, struct spur_trace *t, int64_t *pid)
+/* Fills in the pid; the other options have been set. */
+static int find_task(const struct asked *a, struct spur_trace *t, struct why_options *opt)
 {
 	struct why_tasks tasks = {0};
 	struct spur_error err = {0};
-	int rc = why_find_tasks(t, a->task, &cli_stop, &tasks, &err), status = SPUR_OK;
+	int rc = why_find_tasks(t, a->task, opt, &tasks, &err), status = SPUR_OK;
 
 	if (rc < 0)
 		status = cli_result(rc, "looking for the task", &err);
 	else if (tasks.n > 1)
 		status = say_several(a, &tasks);
 	else if (tasks.n)
-		*pid = tasks.at[0];
+		opt->pid = tasks.at[0];
 	else
 		cli_error("%s: there is no task '%s'", t->dat->path, a->task);
 	if (rc == 0 && !tasks.n)
@@ -158,13 +159,14 @@ static int answer(const struct why_command *o, const struct asked *a, struct spu
 {
 	struct why_options opt = {.moment = a->ns, .tolerance = a->tolerance, .stop = &cli_stop};
 	struct spur_error err = {0};
-	int status = find_task(a, t, &opt.pid), rc;
+	int status, rc;
 	struct why why;
 
-	if (status != SPUR_OK)
-		return status;
 	if (o->buffer)
 		opt.buffer = strcmp(o->buffer, "top") == 0 ? "" : o->buffer;
+	status = find_task(a, t, &opt);
+	if (status != SPUR_OK)
+		return status;
 	rc = why_make(&why, t, &opt, &err);
 	if (rc == 0 && !why.exists) {
 		cli_error("%s: nothing in it is about task %lld", t->dat->path, (long long)opt.pid);

@@ -203,15 +203,16 @@ void why_json(const struct why *w, struct buf *to);
 /* ---- which task a user means ---- */
 
 /*
- * Tasks of a name, or of "name-pid" or a pid, in a trace: their pids, each once. 0, -ENOMEM, -EINTR
- * after a stop. A number need not be one of a task.
+ * Tasks of a name, or of "name-pid" or a pid, in a trace: their pids, each once. Of several, only
+ * those that were alive at the options' moment, if there are any. 0, -ENOMEM, -EINTR after a stop.
+ * A number need not be one of a task.
  */
 struct why_tasks {
 	int64_t *at;
 	size_t n, cap;
 };
 
-int why_find_tasks(struct spur_trace *t, const char *name, const volatile int *stop,
+int why_find_tasks(struct spur_trace *t, const char *name, const struct why_options *opt,
 		   struct why_tasks *to, struct spur_error *err);
 
 #endif

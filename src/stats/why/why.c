@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "stats/renames.h"
 #include "stats/why/reader.h"
@@ -813,9 +814,66 @@ static int search(struct search *s, struct spur_trace *t, const volatile int *st
 	return rc < 0 ? rc : s->rc;
 }
 
-int why_find_tasks(struct spur_trace *t, const char *name, const volatile int *stop,
+/* ---- which of several tasks ---- */
+
+enum task_life { LIFE_NONE, LIFE_SEEN, LIFE_THEN }; /* more is better */
+
+struct lives {
+	const struct why_tasks *tasks; /* sorted */
+	uint64_t low, high;	       /* the moment */
+	uint8_t *of;		       /* enum task_life, by place in tasks */
+	uint8_t best;
+};
+
+static void take_life(void *arg, const void *row)
+{
+	const struct state_row *s = row;
+	struct lives *l = arg;
+	const int64_t *at = bsearch(&s->pid, l->tasks->at, l->tasks->n, sizeof(s->pid), order_i64);
+	const bool then =
+		s->state != RUN_DEAD && s->ts <= l->high && row_end_of(s->ts, s->dur) >= l->low;
+	const uint8_t life = then ? LIFE_THEN : LIFE_SEEN;
+
+	if (at && life > l->of[at - l->tasks->at])
+		l->of[at - l->tasks->at] = life;
+	if (at && life > l->best)
+		l->best = life;
+}
+
+/*
+ * Of several tasks, keeps those that were alive at the moment; else those that the trace shows at
+ * all. The kernel's list has names of tasks that had ended before.
+ */
+static int keep_best(struct why_tasks *tasks, struct spur_trace *t, const struct why_options *opt,
+		     struct spur_error *err)
+{
+	const struct walk_options walk = {.stop = opt->stop, .brief = true};
+	const uint64_t at = opt->moment, by = opt->tolerance;
+	struct lives l = {.tasks = tasks,
+			  .low = at > by ? at - by : 0,
+			  .high = u64_add(at, by),
+			  .of = calloc(tasks->n, 1)};
+	struct feed *f = feed_new(t, &walk);
+	size_t n = 0;
+	int rc = -ENOMEM;
+
+	if (l.of) {
+		feed_add(f, &states_table, take_life, &l);
+		rc = feed_run(f, err);
+	}
+	feed_free(f);
+	for (size_t i = 0; rc == 0 && i < tasks->n; i++)
+		if (l.of[i] == l.best)
+			tasks->at[n++] = tasks->at[i];
+	tasks->n = rc == 0 ? n : tasks->n;
+	free(l.of);
+	return rc;
+}
+
+int why_find_tasks(struct spur_trace *t, const char *name, const struct why_options *opt,
 		   struct why_tasks *to, struct spur_error *err)
 {
+	const volatile int *stop = opt->stop;
 	struct search s = {
 		.name = name, .len = strlen(name), .pid = ROW_NULL, .events = t->events, .to = to};
 	const size_t digits = strspn(name, "0123456789");
@@ -830,5 +888,7 @@ int why_find_tasks(struct spur_trace *t, const char *name, const volatile int *s
 		rc = search(&s, t, stop, err);
 	if (rc == 0)
 		order_vec(to, order_i64);
+	if (rc == 0 && to->n > 1)
+		rc = keep_best(to, t, opt, err);
 	return rc < 0 ? error_set(err, rc, "out of memory") : 0;
 }
