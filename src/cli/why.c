@@ -168,7 +168,12 @@ static int answer(const struct why_command *o, const struct asked *a, struct spu
 	if (status != SPUR_OK)
 		return status;
 	rc = why_make(&why, t, &opt, &err);
-	if (rc == 0 && !why.exists) {
+	if (rc == 0 && why.switchless && !t->dat->damage.code) {
+		cli_error("%s: the events for it are not there; 'spur record -e sched_switch -e "
+			  "sched_waking' records them",
+			  t->dat->path);
+		status = SPUR_INCOMPLETE;
+	} else if (rc == 0 && !why.exists) {
 		cli_error("%s: nothing in it is about task %lld", t->dat->path, (long long)opt.pid);
 		status = SPUR_USAGE;
 	} else if (rc == 0 && o->json) {

@@ -142,7 +142,8 @@ struct why {
 	bool found;  /* the trace has the task's state at the moment */
 	bool exists; /* the task is in the trace, from … to … */
 	uint64_t first, last;
-	bool ticks; /* the clock counts something else than nanoseconds */
+	bool switchless; /* it is not, but neither is any sched_switch */
+	bool ticks;	 /* the clock counts something else than nanoseconds */
 
 	/*
 	 * It was running then: since, until and where. The members below are about the wait before.

@@ -676,6 +676,22 @@ static int find(struct why_reader *r)
 	return find_here(r);
 }
 
+/* Of a task that is not in the trace: it may be missing because switches are. */
+static int look_for_switches(struct why_reader *r)
+{
+	static const char *const events[] = {"sched:sched_switch", NULL};
+	bool some = false;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && !some && i < r->trace->nr_buffers; i++) {
+		r->buffer = &r->trace->buffers[i];
+		if (is_meant(&r->why->asked, r->buffer))
+			rc = why_has_records(r, events, 0, UINT64_MAX, &some);
+	}
+	r->why->switchless = !some;
+	return rc;
+}
+
 int why_make(struct why *w, struct spur_trace *t, const struct why_options *opt,
 	     struct spur_error *err)
 {
@@ -696,6 +712,8 @@ int why_make(struct why *w, struct spur_trace *t, const struct why_options *opt,
 		w->ticks = !r.buffer->nanoseconds;
 	if (rc == 0 && w->found)
 		rc = explain(&r);
+	else if (rc == 0 && !w->exists)
+		rc = look_for_switches(&r);
 	note_calls(&r);
 	return rc < 0 ? error_set(r.err, rc, "out of memory") : 0;
 }
