@@ -116,27 +116,12 @@ static int find_call(const struct why_reader *r, int64_t pid, uint64_t ts, bool 
 	return 0;
 }
 
-/* Of another buffer, if it has the same clock and was recorded at that time. */
-static int find_call_in(const struct why_reader *r, const struct trace_buffer *b, int64_t pid,
-			uint64_t ts, bool waker, struct why_call *to)
-{
-	static const char *const all[] = {"*:*", NULL};
-	struct why_reader other = *r;
-	bool goes_on = false;
-	int rc;
-
-	*to = (struct why_call){.known = WHY_UNRECORDED};
-	if (b == r->buffer || !why_same_clock(b, r->buffer) || buffer_start(b) > ts)
-		return 0;
-	other.buffer = b;
-	rc = why_has_records(&other, all, ts, UINT64_MAX, &goes_on);
-	return rc < 0 || !goes_on ? rc : find_call(&other, pid, ts, waker, to);
-}
-
 int why_call_at(const struct why_reader *r, int64_t pid, uint64_t ts, bool waker,
 		struct why_call *to)
 {
+	struct why_reader other;
 	struct why_call call;
+	bool is;
 	int rc;
 
 	*to = (struct why_call){.known = WHY_UNRECORDED};
@@ -150,7 +135,10 @@ int why_call_at(const struct why_reader *r, int64_t pid, uint64_t ts, bool waker
 	for (uint32_t i = 0; rc == 0 && i < r->trace->nr_buffers; i++) {
 		if (to->known == WHY_FOUND || to->known == WHY_NONE)
 			break;
-		rc = find_call_in(r, &r->trace->buffers[i], pid, ts, waker, &call);
+		rc = why_other(r, i, ts, &other, &is);
+		if (rc < 0 || !is)
+			continue;
+		rc = find_call(&other, pid, ts, waker, &call);
 		if (rc == 0 && call.known != WHY_UNRECORDED)
 			*to = call;
 	}

@@ -289,6 +289,31 @@ static int read_shares(struct shares *s, uint64_t since)
 	return why_run(s->r, f, since, u64_add(s->r->why->to, WALK_REACH), NULL);
 }
 
+/* Interrupts may be in another buffer. */
+static int find_interrupts(const struct why_reader *r)
+{
+	static const struct feed_table sources[] = {{&irqs_table, take_irq},
+						    {&softirqs_table, take_softirq}};
+	struct why *w = r->why;
+	struct why_reader other;
+	bool is;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && !w->interrupts.n && i < r->trace->nr_buffers; i++) {
+		struct shares s = {.r = &other};
+		struct feed *f;
+
+		rc = why_other(r, i, w->to, &other, &is);
+		if (rc < 0 || !is)
+			continue;
+		f = why_feed(r);
+		feed_add_possible(f, sources, ARRAY_SIZE(sources), &s);
+		rc = why_run(r, f, why_window(r, w->from, FIRST_SPAN, 0).since, w->to, NULL);
+		rc = rc < 0 ? rc : s.rc;
+	}
+	return rc;
+}
+
 /* Notes why a share is unknown; losses have been noted already. */
 static void note_unknown(const struct shares *s)
 {
@@ -364,6 +389,8 @@ int why_cpus(const struct why_reader *r)
 			rc = s.rc ? s.rc : s.renames.rc;
 		renames_free(&s.renames);
 	} while (rc == 0 && !is_covered(&s) && why_window_grow(r, &window));
+	if (rc == 0)
+		rc = find_interrupts(r);
 	if (rc == 0)
 		rc = add_unknown(&s);
 	if (rc == 0)

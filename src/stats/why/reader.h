@@ -56,6 +56,13 @@ static inline bool why_same_clock(const struct trace_buffer *a, const struct tra
 	return !a->data->text && !b->data->text && strcmp(a->data->clock, b->data->clock) == 0;
 }
 
+/*
+ * A reader of the i-th buffer, if that is not the reader's own, but has the same clock and was
+ * recorded at a time; *is says whether.
+ */
+int why_other(const struct why_reader *r, uint32_t i, uint64_t ts, struct why_reader *other,
+	      bool *is);
+
 /* Whether a row is of the reader's buffer. */
 static inline bool why_is_here(const struct why_reader *r, const char *buffer)
 {

@@ -126,20 +126,38 @@ static uint64_t lock_bound(const struct why *w)
 	return w->from > LOCK_MOST ? w->from - LOCK_MOST : 0;
 }
 
-int why_slept_in(const struct why_reader *r)
+/* In the reader's buffer. */
+static int find_lock(const struct why_reader *r, bool *seen)
 {
 	struct sleeper a = {.r = r};
 	struct why *w = r->why;
-	int rc = why_call_at(r, w->asked.pid, w->from, false, &w->call);
 	const bool locks_known = events_find(r->trace->events, "lock", "contention_begin");
 	struct why_window window = why_window(r, w->from, LOCK_SPAN, lock_bound(w));
+	int rc;
 
 	do {
-		if (rc == 0)
-			rc = read_sleeper(&a, window.since);
+		rc = read_sleeper(&a, window.since);
 	} while (rc == 0 && locks_known && !a.seen && why_window_grow(r, &window));
 	w->lock = a.lock;
 	w->lock_addr = a.addr;
+	*seen = a.seen;
+	return rc;
+}
+
+int why_slept_in(const struct why_reader *r)
+{
+	struct why *w = r->why;
+	struct why_reader other;
+	bool seen = false, is;
+	int rc = why_call_at(r, w->asked.pid, w->from, false, &w->call);
+
+	if (rc == 0)
+		rc = find_lock(r, &seen);
+	for (uint32_t i = 0; rc == 0 && !seen && i < r->trace->nr_buffers; i++) {
+		rc = why_other(r, i, w->from, &other, &is);
+		if (rc == 0 && is)
+			rc = find_lock(&other, &seen);
+	}
 	return rc;
 }
 
@@ -601,14 +619,27 @@ static int read_request(const struct why_reader *r, int64_t pid, struct around *
 	return rc < 0 || !a->to->request.found ? rc : find_issuer(a);
 }
 
+/* Whether anything was found around the wakeup. */
+static bool has_context(const struct around *a)
+{
+	return a->in_irq || a->in_softirq || a->depth || a->to->signal || a->to->request.found;
+}
+
 int why_wake_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why_wake *to)
 {
 	struct around a = {.r = r, .to = to};
+	struct why_reader other;
+	bool is;
 	int rc = find_wakeup(r, pid, ts, to, &a.preempt_count);
 
 	if (rc < 0 || !to->found)
 		return rc;
 	rc = read_request(r, pid, &a);
+	for (uint32_t i = 0; rc == 0 && !has_context(&a) && i < r->trace->nr_buffers; i++) {
+		rc = why_other(r, i, ts, &other, &is);
+		if (rc == 0 && is)
+			rc = read_request(&other, pid, &a);
+	}
 	if (rc < 0)
 		return rc;
 	if (to->context != WHY_IN_IRQ && to->context != WHY_IN_NMI)

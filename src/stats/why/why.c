@@ -118,6 +118,20 @@ int why_has_records(const struct why_reader *r, const char *const *events, uint6
 	return rc;
 }
 
+int why_other(const struct why_reader *r, uint32_t i, uint64_t ts, struct why_reader *other,
+	      bool *is)
+{
+	static const char *const all[] = {"*:*", NULL};
+
+	*other = *r;
+	other->buffer = &r->trace->buffers[i];
+	*is = false;
+	if (other->buffer == r->buffer || !why_same_clock(other->buffer, r->buffer) ||
+	    buffer_start(other->buffer) > ts)
+		return 0;
+	return why_has_records(other, all, ts, UINT64_MAX, is);
+}
+
 /* ---- losses ---- */
 
 struct losing {
