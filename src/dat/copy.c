@@ -221,6 +221,87 @@ int dat_copy_contents(struct dat *from, struct dat_contents *c, struct spur_erro
 	return rc < 0 ? error_sys(err, rc, "%s", from->path) : 0;
 }
 
+/* ---- contents of unfinished files ----------------------------------------------------- */
+
+#define CUT_LIMIT (16u << 20)
+
+/* The time of the last event; 0 if there is none. */
+static uint64_t last_of_page(const struct ring_layout *layout, const struct dat_page *page)
+{
+	struct ring_page p;
+	struct ring_event e;
+	uint64_t last = 0;
+
+	if (ring_page_open(&p, layout, page->data, page->size) < 0)
+		return 0;
+	while (ring_page_next(&p, &e))
+		last = e.ts;
+	return last;
+}
+
+static uint64_t last_of_cpu(struct dat *d, const struct dat_buffer *b, const struct dat_cpu *cpu)
+{
+	struct dat_pages *pages;
+	struct dat_page page;
+	uint64_t bytes = 0, last = 0;
+
+	if (!cpu->size || dat_pages_open(d, b, cpu, &pages) < 0)
+		return 0;
+	dat_pages_bytes(pages, &bytes);
+	for (uint64_t i = (bytes + b->page_size - 1) / b->page_size; i-- > 0 && !last;)
+		if (dat_pages_get(pages, i, &page) > 0)
+			last = last_of_page(&b->layout, &page);
+	dat_pages_close(pages);
+	return last;
+}
+
+static int list_cpus(struct dat *d, struct dat_cut *cut)
+{
+	size_t cap = 1;
+
+	for (size_t i = 0; i < d->nr_buffers; i++)
+		cap += d->buffers[i].nr_cpus;
+	cut->cpus = arena_array(&d->arena, cap, sizeof(*cut->cpus));
+	if (!cut->cpus)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->nr_buffers; i++)
+		for (uint32_t k = 0; k < d->buffers[i].nr_cpus && d->buffers[i].page_size; k++) {
+			const struct dat_cpu *cpu = &d->buffers[i].cpus[k];
+
+			cut->cpus[cut->nr++] = (struct dat_cut_cpu){
+				.buffer = (uint32_t)i,
+				.cpu = cpu->cpu,
+				.last = last_of_cpu(d, &d->buffers[i], cpu),
+				.after = DAT_CUT_UNKNOWN,
+			};
+		}
+	return 0;
+}
+
+int dat_copy_cut(struct dat *from, struct dat_contents *c, struct spur_error *err)
+{
+	struct dat_cut cut = {.cause = DAT_CUT_KILLED};
+	struct dat_out_option *list;
+	scoped_buf text;
+	void *data;
+
+	buf_init(&text, CUT_LIMIT);
+	if (!from->unfinished || from->cut.is)
+		return 0;
+	list = arena_array(&from->arena, c->nr_options + 1, sizeof(*list));
+	if (!list || list_cpus(from, &cut) < 0)
+		return error_sys(err, -ENOMEM, "%s", from->path);
+	dat_cut_put(&cut, c->big_endian, &text);
+	data = buf_full(&text) ? NULL : arena_copy(&from->arena, text.data, text.len, 1);
+	if (!data)
+		return error_sys(err, -ENOMEM, "%s", from->path);
+	if (c->nr_options)
+		memcpy(list, c->options, c->nr_options * sizeof(*list));
+	list[c->nr_options++] = (struct dat_out_option){DAT_OPT_CUT, {data, text.len}};
+	c->options = list;
+	return 0;
+}
+
 /* ---- sinks ---------------------------------------------------------------------------- */
 
 #define BATCH	       (256u << 10)
@@ -456,6 +537,8 @@ static int write_file(struct dat *from, int fd, const char *path, const struct d
 	struct dat_out *out;
 	int rc = dat_copy_contents(from, &c, err);
 
+	if (rc == 0)
+		rc = dat_copy_cut(from, &c, err);
 	if (rc == 0 && opt->edit)
 		rc = opt->edit(opt->edit_arg, from, &c, err);
 	if (rc < 0) {

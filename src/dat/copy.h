@@ -57,6 +57,13 @@ int dat_sink_close(struct dat_sink *s, int rc);
  */
 int dat_copy_contents(struct dat *from, struct dat_contents *c, struct spur_error *err);
 
+/*
+ * Adds to these contents of an open file, if its recorder was killed before it finished the file,
+ * that the recording is cut: until when it has the events of each CPU; how many are missing is
+ * unknown. 0 also if there is nothing to add.
+ */
+int dat_copy_cut(struct dat *from, struct dat_contents *c, struct spur_error *err);
+
 enum dat_copy_how {
 	DAT_COPY_EXACT, /* every page as it is; only a page whose end is missing is repaired */
 	DAT_COPY_MEND,	/* what is not a page is left out, and so are incomplete records */

@@ -55,6 +55,25 @@ static int rewrite(struct dat *d, const char *path, struct dat_restore *r, struc
 	return rc;
 }
 
+/* What is missing was lost with its recorder, so the finished file says that it is cut. */
+static int finish(const char *path, struct spur_error *err)
+{
+	struct dat_contents c;
+	struct dat_out *out;
+	struct dat *d;
+	int rc = dat_out_reopen(path, &out, &d, &c, err);
+
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	rc = dat_copy_cut(d, &c, err);
+	if (rc < 0)
+		dat_out_abandon(out);
+	else
+		rc = dat_out_finish(out, &c, err);
+	dat_close(d);
+	return rc;
+}
+
 int dat_restore_file(const char *path, struct dat_restore *r, struct spur_error *err)
 {
 	struct dat *d;
@@ -69,7 +88,7 @@ int dat_restore_file(const char *path, struct dat_restore *r, struct spur_error 
 	if (unfinished && !r->output) {
 		dat_close(d);
 		r->done = DAT_RESTORED_FINISHED;
-		return dat_finish_file(path, err);
+		return finish(path, err);
 	}
 	if (r->damage == -EBADMSG && !r->output)
 		rc = error_set(err, -EBADMSG,

@@ -183,9 +183,8 @@ const uint32_t *dat_out_cpus(const struct dat_out *o, size_t buffer, uint32_t *n
 bool dat_out_is_open(const struct dat_out *o);
 
 /*
- * Finishes a file in place that was cut off while it was recorded: what a guardian does after its
- * recorder died, and `spur restore`. 0 also when the file is finished already; -EBUSY when another
- * process is writing it.
+ * Finishes a file in place that has all of its data but was left unfinished. 0 also when the
+ * file is finished already; -EBUSY when another process is writing it.
  */
 int dat_finish_file(const char *path, struct spur_error *err);
 

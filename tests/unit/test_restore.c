@@ -139,6 +139,21 @@ static void put_unfinished(struct file_dir *dir, const struct dat_kind *kind, bo
 	dat_close(d);
 }
 
+/* A recording that was killed never says that it is complete. What is missing is not known. */
+static void check_is_cut(const struct dat *d)
+{
+	assert_int_equal(d->damage.code, -ENODATA);
+	assert_non_null(strstr(d->damage.text, "the recorder was killed"));
+	assert_true(d->cut.is);
+	assert_int_equal(d->cut.nr, 6);
+	for (uint32_t i = 0; i < d->cut.nr; i++) {
+		assert_int_equal(d->cut.cpus[i].buffer, i / 3);
+		assert_int_equal(d->cut.cpus[i].cpu, i % 3);
+		assert_true(d->cut.cpus[i].after == DAT_CUT_UNKNOWN);
+		assert_int_equal(d->cut.cpus[i].between, 0);
+	}
+}
+
 static void test_unfinished(void **state)
 {
 	const size_t all = (size_t)2 * (5 + 2 + 30) * FILE_PAGE;
@@ -156,13 +171,16 @@ static void test_unfinished(void **state)
 		assert_int_equal(restore(&dir, "in.dat", "out.dat", &r, &err), 0);
 		d = file_open(&dir, "out.dat");
 		assert_false(d->unfinished);
+		check_is_cut(d);
 		copied = data_size(d);
 		dat_close(d);
 		assert_int_equal(restore(&dir, "in.dat", NULL, &r, &err), 0);
 		assert_int_equal(r.done, DAT_RESTORED_FINISHED);
 		d = file_open(&dir, "in.dat");
 		assert_false(d->unfinished);
-		assert_int_equal(d->damage.code, 0);
+		/* A file that was not made by a recorder may have no space for another option. */
+		if (kind->version > 6 || k % 2)
+			check_is_cut(d);
 		assert_int_equal(data_size(d), copied);
 		/* Pages that waited to be compressed together with others are lost. */
 		if (strcmp(kind->codec, "none") == 0)
