@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/json.h"
+#include "cli/live.h"
 #include "cli/onefile.h"
 #include "cli/range.h"
 #include "cli/script.h"
@@ -363,8 +364,10 @@ static int count_kernel(struct hist_command *o, struct fieldhist *h)
 				      .note = cli_note,
 				      .arg = o};
 	struct spur_error err = {0};
+	struct tracefs fs;
 	int unused, rc;
 
+	live_try(&fs);
 	if (!script_signals(&live.stop_fd, &unused))
 		return cli_refused("cannot wait for signals");
 	rc = fieldhist_live(h, &live, &err);

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "cli/latency.h"
+#include "cli/live.h"
 #include "cli/onefile.h"
 #include "cli/script.h"
 #include "measure/latency_live.h"
@@ -395,9 +396,11 @@ static int of_kernel(const struct asked *a)
 		.arg = &state,
 	};
 	struct spur_error err = {0};
+	struct tracefs fs;
 	struct buf text;
 	int unused, rc;
 
+	live_try(&fs);
 	if (a->o->script) {
 		buf_init(&text, ONEFILE_TEXT);
 		rc = latency_live_script(&live, &text, &err);

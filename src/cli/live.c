@@ -62,6 +62,12 @@ static bool clean_up(struct leftover *l, const struct tracefs *fs, bool drop)
 	return gone;
 }
 
+static void report_orphan(void *arg, const char *name)
+{
+	cli_error("removed %s, which a recording that was killed had left without an undo log",
+		  name);
+}
+
 int live_clean(const struct tracefs *fs, bool drop)
 {
 	struct leftovers list;
@@ -73,6 +79,7 @@ int live_clean(const struct tracefs *fs, bool drop)
 		if (!clean_up(l, fs, drop))
 			status = SPUR_ENVIRONMENT;
 	leftovers_free(&list);
+	leftovers_orphans(fs, report_orphan, NULL);
 	if (kernelswitch_clean(fs))
 		cli_error("bpf_trace_printk, which a script that was killed had left enabled, is "
 			  "disabled again");
@@ -90,6 +97,14 @@ int live_open(struct tracefs *fs)
 	/* What could not be cleaned up has been reported; the command works all the same. */
 	live_clean(fs, false);
 	return SPUR_OK;
+}
+
+bool live_try(struct tracefs *fs)
+{
+	if (tracefs_find(fs, NULL) < 0)
+		return false;
+	live_clean(fs, false);
+	return true;
 }
 
 bool live_has_instance(const struct tracefs *fs, const char *name)

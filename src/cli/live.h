@@ -10,7 +10,8 @@
 /*
  * Cleans up after recordings that were killed together with their guardians: saves what is in their
  * buffers, undoes what they changed, and says so. What cannot be saved stays where it is, unless
- * `drop` is set. SPUR_OK, or SPUR_ENVIRONMENT when something stays.
+ * `drop` is set. Removes instances and probes without an undo log if their owner is certainly dead.
+ * SPUR_OK, or SPUR_ENVIRONMENT when something stays.
  */
 int live_clean(const struct tracefs *fs, bool drop);
 
@@ -19,6 +20,9 @@ int live_clean(const struct tracefs *fs, bool drop);
  * a message.
  */
 int live_open(struct tracefs *fs);
+
+/* The same for commands that work without tracefs, too: false, without a message, if it fails. */
+bool live_try(struct tracefs *fs);
 
 /* Whether there is such an instance (NULL: the top one, always); false after a message. */
 bool live_has_instance(const struct tracefs *fs, const char *name);

@@ -5,13 +5,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/live.h"
 #include "dat/dat.h"
 #include "dat/restore.h"
 #include "dat/tracing.h"
 #include "dat/write.h"
 #include "import/sources.h"
-#include "tracefs/tracefs.h"
 
 #define DEFAULT_FILE	"trace.dat"
 #define DEFAULT_PARTIAL "trace-partial.dat"
@@ -82,6 +81,8 @@ static int ask_machine(struct described *s, const struct restore_options *o, str
 
 	if (!tracing) {
 		rc = tracefs_find(&fs, err);
+		if (rc == 0)
+			live_clean(&fs, false);
 		tracing = fs.path;
 	}
 	if (rc == 0)

@@ -23,6 +23,7 @@
 #include "base/safe.h"
 #include "base/vec.h"
 #include "cli/cli.h"
+#include "cli/live.h"
 #include "scan/trace.h"
 
 #define SCRIPT_LIMIT  (16u << 20)
@@ -623,9 +624,12 @@ static int run_with(struct script_command *o, const struct buf *text)
 	struct script_options opt = {0};
 	struct spur_error err = {0};
 	struct bpf_features features;
+	struct tracefs fs;
 	char **words = NULL;
 	int status = script_features(o, &features);
 
+	if (!o->input)
+		live_try(&fs);
 	o->out_fd = STDOUT_FILENO;
 	set_options(o, text, &opt);
 	opt.features = &features;

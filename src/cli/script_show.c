@@ -16,6 +16,7 @@
 #include "base/pattern.h"
 #include "base/vec.h"
 #include "cli/cli.h"
+#include "cli/live.h"
 #include "cli/script.h"
 #include "code/features.h"
 #include "lang/parse.h"
@@ -259,7 +260,7 @@ int script_command_list(struct script_command *o)
 	if (o->input && trace_open(o->input, NULL, &l.world.trace, &err) < 0)
 		status = script_fail(o, err.code, o->input, &err);
 	/* Without tracefs there are still probes of programs. */
-	if (status == SPUR_OK && !o->input && tracefs_find(&l.fs, &err) == 0)
+	if (status == SPUR_OK && !o->input && live_try(&l.fs))
 		l.world.tracefs = l.fs.path;
 	if (status == SPUR_OK && !l.world.tracefs)
 		l.world.tracefs = "/sys/kernel/tracing";

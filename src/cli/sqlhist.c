@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/strings.h"
-#include "cli/cli.h"
+#include "cli/live.h"
 #include "tracefs/sqlhist/sqlhist.h"
 
 #define TEXT_LIMIT (4u << 20)
@@ -113,6 +113,8 @@ static int find_places(struct places *p, const struct sqlhist_options *o)
 		rc = o->execute ? tracefs_find(&p->driven, &err) : tracefs_look(&p->driven, &err);
 	if (rc < 0 && o->execute)
 		return cli_fail(&err);
+	if (o->execute)
+		live_clean(&p->driven, false);
 	p->known = o->dir || rc == 0;
 	if (!o->dir)
 		p->described = p->driven;

@@ -24,6 +24,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "cli/live.h"
 #include "cli/view.h"
 #include "view/serve/broker.h"
 #include "view/serve/login.h"
@@ -314,10 +315,14 @@ static int begin(struct serve *s)
 {
 	const struct view_user *u = &s->setup.user;
 	struct spur_error err = {0};
+	struct tracefs fs;
 	int status = can_record(s->o) ? view_setup_scratch(&s->setup) : SPUR_USAGE;
 
 	if (status != SPUR_OK)
 		return status;
+	/* The broker is confined when it looks for tracefs. */
+	if (s->o->record)
+		live_try(&fs);
 	/* Processes that are forked first have no descriptors that they do not need. */
 	if (s->o->record && broker_start(u->caller ? u->uid : 0, u->gid, &s->broker, &err) < 0)
 		return cli_fail(&err);

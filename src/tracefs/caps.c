@@ -21,7 +21,6 @@
 #include "base/vec.h"
 #include "tracefs/leftovers.h"
 #include "tracefs/owner.h"
-#include "tracefs/owner.h"
 #include "tracefs/state.h"
 
 struct caps {
@@ -245,50 +244,105 @@ static void add_name(char *text, size_t cap, const char *name)
 	snprintf(text + len, cap - len, "%s%s", len ? ", " : "", name);
 }
 
-static void probe_leftovers(struct caps *c, const struct cap *cap, struct cap_answer *a)
+/* Appends one kind of leftovers to what an answer says. */
+static void __attribute__((format(printf, 2, 3)))
+add_kind(struct cap_answer *a, const char *fmt, ...)
+{
+	const size_t len = strlen(a->what);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(a->what + len, sizeof(a->what) - len, fmt, ap);
+	va_end(ap);
+	a->state = CAP_PARTLY;
+}
+
+static const char *separator(const struct cap_answer *a)
+{
+	return a->what[0] ? "; " : "";
+}
+
+static void add_logs(const struct leftovers *logged, struct cap_answer *a)
+{
+	if (logged->n)
+		add_kind(a, "%zu recording%s killed with the guardian: ", logged->n,
+			 logged->n == 1 ? " was" : "s were");
+	for (size_t i = 0; i < logged->n && i < MAX_NAMED; i++) {
+		char text[80];
+
+		leftover_describe(&logged->at[i], text, sizeof(text));
+		add_kind(a, "%s%s", i ? "; " : "", text);
+	}
+	if (logged->n > MAX_NAMED)
+		add_kind(a, "; …");
+}
+
+static size_t add_instances(struct caps *c, struct cap_answer *a)
 {
 	struct instances list;
-	struct leftovers logged = {0};
 	char names[160] = "";
 	size_t n = 0;
 
-	/* While their logs are locked here, their instances do not count as leftovers. */
-	leftovers_load(c->fs, &logged, NULL);
-	if (logged.n) {
-		for (size_t i = 0; i < logged.n && i < MAX_NAMED; i++) {
-			char text[80];
-
-			leftover_describe(&logged.at[i], text, sizeof(text));
-			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
-				 i ? "; " : "", text);
-		}
-		cap_partly(a, "%zu recording%s killed with the guardian: %s%s", logged.n,
-			   logged.n == 1 ? " was" : "s were", names,
-			   logged.n > MAX_NAMED ? "; …" : "");
-		cap_advice(a, "save the data and clean up: spur reset --dead");
-		leftovers_free(&logged);
-		return;
-	}
 	if (instances_load(c->fs, &list, NULL) < 0) {
-		cap_partly(a, "the instances cannot be listed");
-		return;
+		add_kind(a, "%sthe instances cannot be listed", separator(a));
+		return 0;
 	}
 	vec_each (name, &list)
 		if (instance_is_leftover(*name) && n++ < MAX_NAMED)
 			add_name(names, sizeof(names), *name);
 	instances_free(&list);
-	if (!n && kernelswitch_is_left()) {
-		cap_partly(a, "a script that was killed has left bpf_trace_printk enabled");
-		cap_advice(a, "disable it: spur reset --dead");
-		return;
+	if (n)
+		add_kind(a, "%s%zu instance%s of recordings that were killed: %s%s", separator(a),
+			 n, n == 1 ? "" : "s", names, n > MAX_NAMED ? ", …" : "");
+	return n;
+}
+
+static size_t add_probes(struct caps *c, struct cap_answer *a)
+{
+	struct dynamic_events list;
+	char names[160] = "";
+	size_t n = 0;
+
+	if (dynamic_load(c->fs, &list, NULL) < 0)
+		return 0;
+	vec_each (e, &list) {
+		char name[130];
+
+		snprintf(name, sizeof(name), "%s/%s", e->group, e->name);
+		if (probe_is_leftover(e) && n++ < MAX_NAMED)
+			add_name(names, sizeof(names), name);
 	}
-	if (!n) {
+	dynamic_free(&list);
+	if (n)
+		add_kind(a, "%s%zu probe%s of recordings that were killed: %s%s", separator(a), n,
+			 n == 1 ? "" : "s", names, n > MAX_NAMED ? ", …" : "");
+	return n;
+}
+
+static void probe_leftovers(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	struct leftovers logged = {0};
+	size_t n;
+
+	a->what[0] = '\0';
+	a->state = CAP_YES;
+	/* While their logs are locked here, their instances and probes do not count twice. */
+	leftovers_load(c->fs, &logged, NULL);
+	add_logs(&logged, a);
+	n = add_instances(c, a);
+	n += add_probes(c, a);
+	if (kernelswitch_is_left()) {
+		add_kind(a, "%sa script that was killed has left bpf_trace_printk enabled",
+			 separator(a));
+		n++;
+	}
+	if (logged.n)
+		cap_advice(a, "save the data and clean up: spur reset --dead");
+	else if (n)
+		cap_advice(a, "clean up: spur reset --dead");
+	else if (a->state == CAP_YES)
 		cap_yes(a, "no instance of a recording that was killed");
-		return;
-	}
-	cap_partly(a, "%zu instance%s of recordings that were killed: %s%s", n, n == 1 ? "" : "s",
-		   names, n > MAX_NAMED ? ", …" : "");
-	cap_advice(a, "remove %s: spur reset", n == 1 ? "it" : "them");
+	leftovers_free(&logged);
 }
 
 static void probe_unused(struct caps *c, const struct cap *cap, struct cap_answer *a)

@@ -250,23 +250,36 @@ bool journal_head(int fd, struct journal_head *h)
 	       take_line(&at, h->fs, sizeof(h->fs)) && owner_parse(h->tag, &h->owner);
 }
 
-bool journal_is_used(pid_t pid)
+static bool is_locked(int folder, const char *name)
 {
-	int folder = journal_folder(false);
+	scoped_fd fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
+}
+
+static bool has_log(int folder, pid_t pid, bool locked)
+{
 	scoped_dir dir = folder >= 0 ? fdopendir(folder) : NULL;
 	const struct dirent *e;
-	bool used = false;
+	bool found = false;
 
-	while (dir && !used && (e = readdir(dir))) {
+	while (dir && !found && (e = readdir(dir))) {
 		char *end;
-		int fd;
 
-		if (strtol(e->d_name, &end, 10) != pid || *end != '.')
-			continue;
-		fd = openat(dirfd(dir), e->d_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-		used = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
-		if (fd >= 0)
-			close(fd);
+		if (strtol(e->d_name, &end, 10) == pid && *end == '.')
+			found = !locked || is_locked(dirfd(dir), e->d_name);
 	}
-	return used;
+	return found;
+}
+
+bool journal_is_used(pid_t pid)
+{
+	return has_log(journal_folder(false), pid, true);
+}
+
+bool journal_exists(pid_t pid)
+{
+	const int folder = journal_folder(false);
+
+	return folder < 0 ? folder != -ENOENT : has_log(folder, pid, false);
 }

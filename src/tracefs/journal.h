@@ -92,6 +92,9 @@ bool journal_head(int fd, struct journal_head *h);
 /* Whether a log of the process with that pid is locked: the process or its guardian lives. */
 bool journal_is_used(pid_t pid);
 
+/* Whether there may be a log of it: there is one, or this user cannot see the logs. */
+bool journal_exists(pid_t pid);
+
 /* Opens the folder of all logs; -ENOENT if there is none, -EPERM if others than root can use it. */
 int journal_folder(bool make);
 

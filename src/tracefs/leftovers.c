@@ -153,8 +153,9 @@ int leftover_undo(struct leftover *l, const struct tracefs *fs,
 	return rc;
 }
 
-int leftovers_instances(const struct tracefs *fs, void (*removed)(void *arg, const char *instance),
-			void *arg, struct spur_error *err)
+static int remove_instances(const struct tracefs *fs, bool (*is_left)(const char *instance),
+			    void (*removed)(void *arg, const char *instance), void *arg,
+			    struct spur_error *err)
 {
 	struct instances list;
 	int rc = instances_load(fs, &list, err);
@@ -165,7 +166,7 @@ int leftovers_instances(const struct tracefs *fs, void (*removed)(void *arg, con
 		struct spur_error why = {0};
 		int gone;
 
-		if (!instance_is_leftover(*name))
+		if (!is_left(*name))
 			continue;
 		gone = tracefs_remove_instance(fs, *name, &why);
 		if (gone == 0)
@@ -177,8 +178,31 @@ int leftovers_instances(const struct tracefs *fs, void (*removed)(void *arg, con
 	return rc;
 }
 
-int leftovers_probes(const struct tracefs *fs, void (*removed)(void *arg, const char *probe),
-		     void *arg, struct spur_error *err)
+int leftovers_instances(const struct tracefs *fs, void (*removed)(void *arg, const char *instance),
+			void *arg, struct spur_error *err)
+{
+	return remove_instances(fs, instance_is_leftover, removed, arg, err);
+}
+
+bool probe_is_leftover(const struct dynamic_event *e)
+{
+	struct owner o;
+
+	return owner_of_group(e->group, &o) && owner_state(&o) == OWNER_DEAD &&
+	       !journal_is_used(o.pid);
+}
+
+static bool probe_is_orphan(const struct dynamic_event *e)
+{
+	struct owner o;
+
+	return owner_of_group(e->group, &o) && owner_state(&o) == OWNER_DEAD &&
+	       !journal_exists(o.pid);
+}
+
+static int remove_probes(const struct tracefs *fs, bool (*is_left)(const struct dynamic_event *e),
+			 void (*removed)(void *arg, const char *probe), void *arg,
+			 struct spur_error *err)
 {
 	struct dynamic_events list;
 	int rc = dynamic_load(fs, &list, err);
@@ -188,10 +212,8 @@ int leftovers_probes(const struct tracefs *fs, void (*removed)(void *arg, const 
 	for (size_t i = list.n; i-- > 0;) {
 		const struct dynamic_event *e = &list.at[i];
 		char line[256];
-		struct owner o;
 
-		if (!owner_of_group(e->group, &o) || owner_state(&o) != OWNER_DEAD ||
-		    journal_is_used(o.pid) ||
+		if (!is_left(e) ||
 		    snprintf(line, sizeof(line), "-:%s/%s", e->group, e->name) >= (int)sizeof(line))
 			continue;
 		if (tracefs_write(fs, NULL, "dynamic_events", TRACEFS_APPEND, line, NULL) == 0)
@@ -199,6 +221,19 @@ int leftovers_probes(const struct tracefs *fs, void (*removed)(void *arg, const 
 	}
 	dynamic_free(&list);
 	return 0;
+}
+
+int leftovers_probes(const struct tracefs *fs, void (*removed)(void *arg, const char *probe),
+		     void *arg, struct spur_error *err)
+{
+	return remove_probes(fs, probe_is_leftover, removed, arg, err);
+}
+
+void leftovers_orphans(const struct tracefs *fs, void (*removed)(void *arg, const char *name),
+		       void *arg)
+{
+	remove_instances(fs, instance_is_orphan, removed, arg, NULL);
+	remove_probes(fs, probe_is_orphan, removed, arg, NULL);
 }
 
 static void add_part(char *text, size_t cap, size_t n, const char *what, bool *first)

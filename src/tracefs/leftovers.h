@@ -14,6 +14,7 @@
 #include "tracefs/undo.h"
 
 struct backs;
+struct dynamic_event;
 
 struct leftover {
 	struct owner owner;
@@ -52,12 +53,19 @@ int leftover_undo(struct leftover *l, const struct tracefs *fs,
 int leftovers_instances(const struct tracefs *fs, void (*removed)(void *arg, const char *instance),
 			void *arg, struct spur_error *err);
 
-/*
- * Removes probes whose owner is dead and has no log, and calls removed() for each. A probe in use
- * stays.
- */
+/* Whether a probe's owner is dead and has no log. */
+bool probe_is_leftover(const struct dynamic_event *e);
+
+/* Removes probes that are leftovers, and calls removed() for each. A probe in use stays. */
 int leftovers_probes(const struct tracefs *fs, void (*removed)(void *arg, const char *probe),
 		     void *arg, struct spur_error *err);
+
+/*
+ * Removes the instances and probes whose owner is certainly dead and has no log, and calls
+ * removed() for each. Errors do not matter: what stays is listed by `spur check`.
+ */
+void leftovers_orphans(const struct tracefs *fs, void (*removed)(void *arg, const char *name),
+		       void *arg);
 
 /* "process 12: 1 instance, 2 settings" */
 void leftover_describe(const struct leftover *l, char *text, size_t cap);

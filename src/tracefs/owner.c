@@ -248,3 +248,12 @@ bool instance_is_leftover(const char *name)
 		return false;
 	return !journal_is_used(pid);
 }
+
+bool instance_is_orphan(const char *name)
+{
+	struct owner o;
+	bool known;
+	pid_t pid = parse_instance(name, &o, &known);
+
+	return pid > 0 && known && owner_state(&o) == OWNER_DEAD && !journal_exists(pid);
+}

@@ -76,4 +76,7 @@ pid_t instance_owner(const char *name);
  */
 bool instance_is_leftover(const char *name);
 
+/* The same, but only if that is certain, and there is no undo log that says what to do with it. */
+bool instance_is_orphan(const char *name);
+
 #endif
