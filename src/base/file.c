@@ -257,6 +257,36 @@ bool file_is_same(const char *a, const char *b)
 	       one.st_ino == other.st_ino && (S_ISREG(one.st_mode) || S_ISDIR(one.st_mode));
 }
 
+char *file_parent(const char *path)
+{
+	char *real = realpath(path, NULL), *name;
+
+	if (!real) {
+		const char *slash = strrchr(path, '/');
+		char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+
+		real = folder ? realpath(folder, NULL) : NULL;
+		free(folder);
+		return real;
+	}
+	name = strrchr(real, '/');
+	name[name == real] = '\0';
+	return real;
+}
+
+bool file_is_inside(const char *path, const char *folder)
+{
+	char *top = realpath(folder, NULL), *parent = file_parent(path);
+	const size_t len = top ? strlen(top) : 0;
+	bool inside = false;
+
+	if (top && parent && strncmp(parent, top, len) == 0)
+		inside = !parent[len] || parent[len] == '/' || top[len - 1] == '/';
+	free(parent);
+	free(top);
+	return inside;
+}
+
 /* ---- locks ---- */
 
 /*

@@ -104,4 +104,13 @@ const char *file_name_of(const char *path);
  */
 bool file_is_same(const char *a, const char *b);
 
+/*
+ * The folder that a path is in, without links; the path itself need not exist. The caller frees it.
+ * NULL if there is no such folder.
+ */
+char *file_parent(const char *path);
+
+/* Whether a path is below a folder, at any depth. */
+bool file_is_inside(const char *path, const char *folder);
+
 #endif

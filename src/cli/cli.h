@@ -74,8 +74,11 @@ int cli_spare(const char *path, const char *how);
 /* The `how` of cli_spare() for an option that names the output. */
 #define CLI_FORCE(option) option " names the file to write; to replace this one, add --force"
 
-/* Whether the output is the input; true after a message. Either may be NULL. */
+/* Whether the output is the input, or in it; true after a message. Either may be NULL. */
 bool cli_reads(const char *output, const char *input);
+
+/* Whether the output is in a folder that is the input; as above. */
+bool cli_reads_folder(const char *output, const char *input);
 
 /* The option --color, whose field is a text, for cli_colour(). */
 #define CLI_COLOUR_OPTION(field)                                                                   \

@@ -42,6 +42,8 @@ static int check_options(struct convert_options *o, int others, char **argv)
 		o->output = argv[0];
 	if (!o->compression || o->version == 6)
 		o->compression = o->version == 6 ? "none" : "any";
+	if (cli_reads_folder(o->output, o->input))
+		return SPUR_USAGE;
 	return others && !o->force
 		       ? cli_spare(o->output, "-i names the file to read; " SOURCE_FORCE)
 		       : SPUR_OK;

@@ -115,10 +115,16 @@ static int share_filters(struct export_options *o)
 /* The output replaces the old file when it is complete, and a recording would be lost. */
 static int spare_inputs(const struct export_options *o, const char *target, struct spur_error *err)
 {
-	vec_each (in, &o->report.inputs)
-		if (strcmp(target, "-") != 0 && file_is_same(in->path, target))
+	vec_each (in, &o->report.inputs) {
+		if (strcmp(target, "-") == 0)
+			continue;
+		if (file_is_same(in->path, target))
 			return error_set(err, -EINVAL,
 					 "%s is the input: name another output with -o", target);
+		if (file_is_inside(target, in->path))
+			return error_set(err, -EINVAL,
+					 "%s is in the input: name another output with -o", target);
+	}
 	return 0;
 }
 

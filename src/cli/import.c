@@ -128,6 +128,9 @@ static int convert(struct import_options *o, const struct import_source *s, int 
 	if (file_is_same(o->input, o->output))
 		return error_set(err, -EINVAL, "%s is the input: name another output with -o",
 				 o->output);
+	if (file_is_inside(o->output, o->input))
+		return error_set(err, -EINVAL, "%s is in the input: name another output with -o",
+				 o->output);
 	to = newfile_create(&file, o->output, err);
 	if (to < 0)
 		return to;

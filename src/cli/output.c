@@ -93,10 +93,18 @@ void cli_printf(const char *fmt, ...)
 	cli_put(text.data, text.len);
 }
 
+bool cli_reads_folder(const char *output, const char *input)
+{
+	if (!output || !input || strcmp(output, "-") == 0 || !file_is_inside(output, input))
+		return false;
+	cli_error("%s is in the folder that is read: name another file to write", output);
+	return true;
+}
+
 bool cli_reads(const char *output, const char *input)
 {
 	if (!output || !input || strcmp(output, "-") == 0 || !file_is_same(input, output))
-		return false;
+		return cli_reads_folder(output, input);
 	cli_error("%s is the file that is read: name another to write", output);
 	return true;
 }

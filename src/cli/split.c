@@ -176,7 +176,8 @@ static int split(const struct split_options *o, struct spur_trace *t, int others
 		.unit = o->unit,
 		.amount = o->amount,
 		.repeat = o->repeat,
-		.spare = !o->output && !o->force,
+		/* With -r, only the beginnings of the names are given. */
+		.spare = (!o->output || o->repeat) && !o->force,
 		.per_cpu = o->per_cpu || o->unit == SPLIT_PAGES,
 		.one_cpu = o->cpu >= 0,
 		.cpu = (uint32_t)o->cpu,
@@ -211,6 +212,8 @@ static int run(void *options, int others, char **argv)
 		return cli_wrong("split takes a start and an end");
 	if (o->cpu < -1 || o->cpu > UINT32_MAX)
 		return cli_wrong("-C: there is no such CPU");
+	if (cli_reads_folder(o->output, o->input))
+		return SPUR_USAGE;
 	if (trace_open(o->input, NULL, &t, &err) < 0)
 		return cli_fail(&err);
 	status = split(o, t, others, argv);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -87,10 +88,21 @@ static bool holds_parquet(int fd)
 	return found;
 }
 
+/* Whether the path is in a folder that a source recognises. */
+static bool is_part(const char *path)
+{
+	char *folder = file_parent(path);
+	scoped_fd fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	bool found = fd >= 0 && source_of(fd) != NULL;
+
+	free(folder);
+	return found;
+}
+
 /*
  * Whether there is something at the path that spur opens: a trace.dat, complete or not, what a
- * source recognises, the pages of a CPU that trace-cmd has left, Parquet. What exists and cannot be
- * read counts as well: it may be one.
+ * source recognises, or a file of it, the pages of a CPU that trace-cmd has left, Parquet. What
+ * exists and cannot be read counts as well: it may be one.
  */
 static bool is_recording(const char *path)
 {
@@ -105,7 +117,8 @@ static bool is_recording(const char *path)
 	found = look_at(&in, head) &&
 		(begins(&in, DAT_MAGIC, DAT_MAGIC_SIZE) ||
 		 begins(&in, parquet_magic, sizeof(parquet_magic)) || recognise(&in) != NULL ||
-		 (in.folder && holds_parquet(fd)) || (in.size && dat_leftover_is_called(path)));
+		 (in.folder && holds_parquet(fd)) || (in.size && dat_leftover_is_called(path)) ||
+		 (in.size && is_part(path)));
 	return found;
 }
 

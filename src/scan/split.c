@@ -506,7 +506,8 @@ static int write_piece(struct cutter *c, int fd, const char *path, struct spur_e
 static int cut_write(struct cutter *c, const char *path, struct spur_error *err)
 {
 	struct newfile file;
-	int rc = c->s->spare ? source_spare(path, SOURCE_FORCE, err) : 0, fd;
+	const char *how = c->s->repeat ? "--force replaces it" : SOURCE_FORCE;
+	int rc = c->s->spare ? source_spare(path, how, err) : 0, fd;
 
 	fd = rc < 0 ? rc : newfile_create(&file, path, err);
 	if (fd < 0)

@@ -45,6 +45,7 @@ PLACES = {
     'split': ('trace.dat.1', ['split', '-e', '5'], ['--force']),
     'split-o': ('trace.dat.1', ['split', '-e', '5'], ['-o', '{}']),
     'split-r': ('trace.dat.0001', ['split', '-r', '-e', '500'], ['--force']),
+    'split-r-o': ('mine.0001', ['split', '-r', '-e', '500', '-o', 'mine'], ['--force']),
     'restore': ('trace.dat', ['restore', '-i', 'formats', 'lost.cpu0'], ['-o', '{}']),
     'restore-c': ('trace-partial.dat', ['restore', '-c', '-t', 'tracing'], None),
     'extract': ('trace.dat', ['extract'], None),
