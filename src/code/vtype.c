@@ -98,13 +98,13 @@ static uint32_t larger(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
-/* For two numbers, only the first of which is signed. */
-static struct vtype join_signs(const struct vtype *a, const struct vtype *b, bool first)
+/* For two numbers, only the first of which is signed. No type holds all of int64 and uint64. */
+static struct vtype join_signs(const struct vtype *a, const struct vtype *b)
 {
 	if (a->as_unsigned)
 		return vtype_int(larger(a->as_unsigned, b->size), false);
 	if (b->size == 8)
-		return vtype_int(8, first);
+		return vtype_int(8, true);
 	return vtype_int(larger(a->size, 2 * b->size), true);
 }
 
@@ -113,11 +113,20 @@ struct vtype vtype_join(const struct vtype *a, const struct vtype *b)
 	struct vtype t;
 
 	if (a->is_signed != b->is_signed)
-		return a->is_signed ? join_signs(a, b, true) : join_signs(b, a, false);
+		return a->is_signed ? join_signs(a, b) : join_signs(b, a);
 	t = vtype_int(larger(a->size, b->size), a->is_signed);
 	if (a->as_unsigned && b->as_unsigned)
 		t.as_unsigned = (uint8_t)larger(a->as_unsigned, b->as_unsigned);
 	return t;
+}
+
+bool vtype_cuts(const struct vtype *from, const struct vtype *to)
+{
+	if (from->is_signed == to->is_signed)
+		return from->size > to->size;
+	if (from->is_signed)
+		return !from->as_unsigned || from->as_unsigned > to->size;
+	return from->size >= to->size;
 }
 
 struct vtype vtype_string(uint32_t size)

@@ -103,8 +103,10 @@ struct vtype vtype_string(uint32_t size);
  * `as_unsigned` is its size then.
  */
 struct vtype vtype_literal(int64_t value, bool is_signed);
-/* The type that can hold numbers of both. For uint64 and int64 it is the first. */
+/* The type that can hold numbers of both; int64 for uint64 and a signed type. */
 struct vtype vtype_join(const struct vtype *a, const struct vtype *b);
+/* Whether a number of the first type may become another one in the second type. */
+bool vtype_cuts(const struct vtype *from, const struct vtype *to);
 
 /*
  * The type of a C type's value in that space: integers, pointers, arrays of char (strings),

@@ -227,14 +227,23 @@ static void test_literals(void **state)
 }
 
 static const struct {
-	int bits[2];	      /* below 0: signed */
-	const char *names[2]; /* of what holds both, in either order */
+	int bits[2];	  /* below 0: signed */
+	const char *name; /* of what holds both, in either order */
+	bool cuts[2];	  /* whether numbers of each change when they become such */
 } joins[] = {
-	{{8, 8}, {"uint8", "uint8"}},	  {{8, 16}, {"uint16", "uint16"}},
-	{{-8, -64}, {"int64", "int64"}},  {{-8, 8}, {"int16", "int16"}},
-	{{-32, 8}, {"int32", "int32"}},	  {{-32, 32}, {"int64", "int64"}},
-	{{-8, 64}, {"int64", "uint64"}},  {{-64, 32}, {"int64", "int64"}},
-	{{-64, 64}, {"int64", "uint64"}},
+	{{8, 8}, "uint8", {false, false}},    {{8, 16}, "uint16", {false, false}},
+	{{-8, -64}, "int64", {false, false}}, {{-8, 8}, "int16", {false, false}},
+	{{-32, 8}, "int32", {false, false}},  {{-32, 32}, "int64", {false, false}},
+	{{-8, 64}, "int64", {false, true}},   {{-64, 32}, "int64", {false, false}},
+	{{-64, 64}, "int64", {false, true}},
+};
+
+static const struct {
+	int from, to; /* bits, below 0: signed */
+	bool cuts;
+} casts[] = {
+	{-8, -8, false}, {-8, -16, false}, {-16, -8, true}, {8, 8, false},  {16, 8, true},
+	{8, -8, true},	 {8, -16, false},  {-8, 8, true},   {-8, 64, true}, {64, -64, true},
 };
 
 static struct vtype of_bits(int bits)
@@ -252,9 +261,11 @@ static void test_joins(void **state)
 		const struct vtype a = of_bits(joins[i].bits[0]), b = of_bits(joins[i].bits[1]);
 
 		both = vtype_join(&a, &b);
-		assert_name(&both, joins[i].names[0]);
+		assert_name(&both, joins[i].name);
 		both = vtype_join(&b, &a);
-		assert_name(&both, joins[i].names[1]);
+		assert_name(&both, joins[i].name);
+		assert_int_equal(vtype_cuts(&a, &both), joins[i].cuts[0]);
+		assert_int_equal(vtype_cuts(&b, &both), joins[i].cuts[1]);
 	}
 	/* Literals are as what they meet. */
 	both = vtype_join(&byte, &five);
@@ -270,6 +281,21 @@ static void test_joins(void **state)
 	assert_int_equal(both.as_unsigned, 0);
 }
 
+static void test_casts(void **state)
+{
+	const struct vtype five = vtype_literal(5, true), many = vtype_literal(300, true);
+	const struct vtype byte = vtype_int(1, false), whole = vtype_int(8, false);
+
+	for (size_t i = 0; i < sizeof(casts) / sizeof(casts[0]); i++) {
+		const struct vtype from = of_bits(casts[i].from), to = of_bits(casts[i].to);
+
+		assert_int_equal(vtype_cuts(&from, &to), casts[i].cuts);
+	}
+	assert_false(vtype_cuts(&five, &byte));
+	assert_false(vtype_cuts(&five, &whole));
+	assert_true(vtype_cuts(&many, &byte));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +303,7 @@ int main(void)
 		cmocka_unit_test(test_spaces),		cmocka_unit_test(test_tuple),
 		cmocka_unit_test(test_tuple_too_large), cmocka_unit_test(test_same),
 		cmocka_unit_test(test_literals),	cmocka_unit_test(test_joins),
+		cmocka_unit_test(test_casts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

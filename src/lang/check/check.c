@@ -145,17 +145,11 @@ static bool assign_var(struct checker *c, struct node *n, const struct vtype *t,
 /* Whether a constant fits the declared type of a variable. */
 static bool check_fits(struct checker *c, const struct var *v, const struct node *value)
 {
-	const unsigned int bits = v->type.size * 8 - (v->type.is_signed ? 1 : 0);
-	const int64_t n = value->num;
-	bool fits = true;
-
-	if (!v->declared || v->type.kind != V_INT || !value->is_const || !node_is_int(value))
-		return true;
-	if (n < 0 && value->vtype.is_signed)
-		fits = v->type.is_signed && (bits >= 63 || n >= -((int64_t)1 << bits));
-	else if (bits < 64)
-		fits = (uint64_t)n >> bits == 0;
-	return fits || check_fail(c, value, "the value does not fit into $%.*s", VAR_NAME(v->name));
+	if (v->declared && v->type.kind == V_INT && value->is_const && node_is_int(value) &&
+	    !check_const_fits(value, &v->type))
+		return check_fail(c, value, "the value does not fit into $%.*s", VAR_NAME(v->name));
+	check_cut(c, value, &v->type);
+	return true;
 }
 
 /* a op= b: both must be numbers. */
@@ -163,6 +157,7 @@ static bool check_compound(struct checker *c, struct node *n)
 {
 	struct vtype number = vtype_int(8, n->op == '-' || n->b->vtype.is_signed);
 
+	number.as_unsigned = n->op != '-' && n->b->vtype.as_unsigned ? 8 : 0;
 	if (!check_expr(c, n->a))
 		return false;
 	if (n->a->kind == N_MAP && n->a->map->value.kind == V_NONE)
@@ -177,6 +172,7 @@ static bool check_compound(struct checker *c, struct node *n)
 	    ((n->op != '+' && n->op != '-') || n->b->vtype.kind == V_POINTER))
 		return check_fail(c, n, "of a pointer only numbers can be added or subtracted");
 	number = check_result(n);
+	check_signs(c, n);
 	return check_grown(c, n->a, &number) && check_divisor(c, n);
 }
 
@@ -259,7 +255,10 @@ static bool check_assign(struct checker *c, struct node *n)
 	}
 	if (n->a->kind != N_MAP)
 		return check_fail(c, n->a, "only variables and maps can be assigned");
-	return check_map(c, n->a) && check_map_value(c, n->a, &n->b->vtype, n->b->at);
+	if (!check_map(c, n->a) || !check_map_value(c, n->a, &n->b->vtype, n->b->at))
+		return false;
+	check_cut(c, n->b, &n->a->map->value);
+	return true;
 }
 
 static bool check_let(struct checker *c, struct node *n)
@@ -605,6 +604,7 @@ static bool check_returned(struct checker *c, struct node *n)
 		return check_unknown(c, n->a);
 	t = result->a->var->type;
 	stored = vtype_stored(&n->a->vtype);
+	check_cut(c, n->a, &t);
 	if (t.kind == stored.kind && (t.kind == V_STRING || t.kind == V_INT))
 		return true;
 	if (vtype_is_aggregation(&stored) || vtype_widen(c, &t, &stored) < 0)

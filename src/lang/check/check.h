@@ -183,6 +183,8 @@ bool check_step(struct checker *c, struct node *n);
 bool check_counted(struct checker *c, struct node *n);
 /* … and its value then has this type. */
 bool check_grown(struct checker *c, struct node *n, const struct vtype *t);
+/* Warns about a number of a binary operator that the common type of both cannot hold. */
+void check_signs(struct checker *c, const struct node *n);
 /* The type of a binary operator's result. */
 struct vtype check_result(const struct node *n);
 bool check_cast(struct checker *c, struct node *n);
@@ -270,6 +272,11 @@ const char *check_type_text(struct checker *c, const struct vtype *t);
 bool check_mismatch(struct checker *c, struct span at, const char *name, const struct vtype *has,
 		    const struct vtype *t);
 
+/* Whether a constant number is one of the type. */
+bool check_const_fits(const struct node *value, const struct vtype *t);
+/* Warns about a value that may become another number in the type of what it is assigned to. */
+void check_cut(struct checker *c, const struct node *value, const struct vtype *to);
+
 const struct vtype *vtype_copy(struct checker *c, const struct vtype *t); /* in the arena */
 
 /* ---- values that are known when a script is compiled ---- */
@@ -282,11 +289,13 @@ void fold_binary(struct node *n);
 void fold_cast(struct node *n);
 
 /*
- * Whether an operator treats two numbers as signed: both are signed, or one is and the other has
- * the same value as a signed number. A constant that is not negative is as signed as the other
- * operand, and so is a variable that only holds such constants.
+ * Whether an operator treats two numbers as signed: one of them is. A constant that is not negative
+ * is as signed as the other operand, and so is a variable that only holds such constants.
  */
-bool fold_both_signed(const struct node *a, const struct node *b);
+bool fold_both_signed(int op, const struct node *a, const struct node *b);
+
+/* Whether a number is a constant whose type follows from its value: the script does not cast it. */
+bool fold_is_untyped(const struct node *n);
 
 /* Whether a constant is a number in the script, or computed only from such numbers. */
 bool fold_is_literal(const struct node *n);

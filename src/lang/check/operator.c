@@ -99,30 +99,45 @@ static bool is_signed_number(const struct node *n)
 	return n->vtype.kind == V_BOOL || n->vtype.is_signed;
 }
 
-/* A number that has the same value signed and unsigned. */
-static bool is_any(const struct node *n)
+static bool has_cast(const struct node *n)
 {
-	return (known(n) && n->num >= 0) || (n->vtype.kind == V_INT && n->vtype.as_unsigned);
+	return n && (n->kind == N_CAST || has_cast(n->a) || has_cast(n->b));
 }
 
-bool fold_both_signed(const struct node *a, const struct node *b)
+bool fold_is_untyped(const struct node *n)
+{
+	return known(n) && !has_cast(n);
+}
+
+/* A number that has the same value signed and unsigned, unless the script has given it a type. */
+static bool is_any(const struct node *n)
+{
+	return n->vtype.kind == V_BOOL || (n->vtype.kind == V_INT && n->vtype.as_unsigned) ||
+	       (n->num >= 0 && fold_is_untyped(n));
+}
+
+static bool is_shift(int op)
+{
+	return op == NODE_OP_SHL || op == NODE_OP_SHR;
+}
+
+bool fold_both_signed(int op, const struct node *a, const struct node *b)
 {
 	const bool signed_a = is_signed_number(a), signed_b = is_signed_number(b);
 	const bool any_a = is_any(a), any_b = is_any(b);
 
 	if (any_a != any_b)
 		return any_a ? signed_b : signed_a;
-	if (any_a)
-		return signed_a || signed_b;
-	if (signed_a != signed_b)
+	/* The number of bits says nothing about the sign of what is shifted. */
+	if (signed_a != signed_b && is_shift(op))
 		return (signed_a ? b : a)->vtype.size < 8;
-	return signed_a;
+	return signed_a || signed_b;
 }
 
 void fold_binary(struct node *n)
 {
 	if (known(n->a) && known(n->b))
-		n->is_const = fold_operate(n->op, fold_both_signed(n->a, n->b), n->a->num,
+		n->is_const = fold_operate(n->op, fold_both_signed(n->op, n->a, n->b), n->a->num,
 					   n->b->num, &n->num);
 	settle_literal(n);
 }
@@ -378,11 +393,21 @@ static bool is_rest_of_param(const struct node *n)
 
 struct vtype check_result(const struct node *n)
 {
-	struct vtype t = vtype_int(8, n->op == '-' || fold_both_signed(n->a, n->b));
+	struct vtype t = vtype_int(8, n->op == '-' || fold_both_signed(n->op, n->a, n->b));
 
 	if (n->op != '-' && n->a->vtype.as_unsigned && n->b->vtype.as_unsigned)
 		t.as_unsigned = 8;
 	return t;
+}
+
+void check_signs(struct checker *c, const struct node *n)
+{
+	const struct vtype both = vtype_int(8, fold_both_signed(n->op, n->a, n->b));
+
+	if (n->op == NODE_OP_EQ || n->op == NODE_OP_NE || is_shift(n->op))
+		return;
+	check_cut(c, n->a, &both);
+	check_cut(c, n->b, &both);
 }
 
 bool check_binary(struct checker *c, struct node *n)
@@ -420,6 +445,7 @@ bool check_binary(struct checker *c, struct node *n)
 		n->vtype = vtype_fixed(V_BOOL);
 	else
 		n->vtype = check_result(n);
+	check_signs(c, n);
 	if (!check_divisor(c, n))
 		return false;
 	fold_binary(n);
@@ -443,12 +469,14 @@ static bool join_types(struct checker *c, struct node *n, const struct node *a,
 	}
 	if (counts(a) && counts(b) &&
 	    (a->vtype.kind != b->vtype.kind || a->vtype.kind == V_INT || a->vtype.kind == V_BOOL)) {
-		node_set_int(n, fold_both_signed(a, b));
+		node_set_int(n, fold_both_signed(0, a, b));
 		if (a->vtype.kind == V_INT && b->vtype.kind == V_INT)
 			n->vtype = vtype_join(&a->vtype, &b->vtype);
 		if ((a->vtype.c.kind || a->vtype.kind == V_BOOL) &&
 		    vtype_same(&a->vtype, &b->vtype))
 			n->vtype = a->vtype;
+		check_cut(c, a, &n->vtype);
+		check_cut(c, b, &n->vtype);
 		return true;
 	}
 	n->vtype = a->vtype;
@@ -510,8 +538,9 @@ bool check_step(struct checker *c, struct node *n)
 	if (n->a->kind != N_VAR && n->a->kind != N_MAP)
 		return check_fail(c, n, "only variables and maps can be counted up or down");
 	if (n->a->kind == N_MAP && fine) {
-		const struct vtype number = vtype_int(8, true);
+		struct vtype number = vtype_int(8, true);
 
+		number.as_unsigned = n->op == '+' ? 8 : 0;
 		/* The first ++ creates the map. */
 		if (n->a->map->value.kind == V_NONE)
 			fine = check_map_value(c, n->a, &number, n->at);

@@ -219,6 +219,40 @@ bool check_mismatch(struct checker *c, struct span at, const char *name, const s
 		name, check_type_text(c, t), check_type_text(c, has));
 }
 
+bool check_const_fits(const struct node *value, const struct vtype *t)
+{
+	const unsigned int bits = t->size * 8 - (t->is_signed ? 1 : 0);
+	const int64_t n = value->num;
+
+	if (n < 0 && value->vtype.is_signed)
+		return t->is_signed && (bits >= 63 || n >= -((int64_t)1 << bits));
+	return bits >= 64 || (uint64_t)n >> bits == 0;
+}
+
+static void warn_cut(struct checker *c, struct span at, const struct vtype *from,
+		     const struct vtype *to)
+{
+	if (from->kind != to->kind)
+		return;
+	for (uint32_t i = 0; i < to->nr_elems; i++) {
+		const struct velem *e = vtype_elem_like(from, to, i);
+
+		if (e)
+			warn_cut(c, at, e->type, to->elems[i].type);
+	}
+	if (to->kind == V_INT && vtype_cuts(from, to))
+		source_warning(c->source, at,
+			       "Expression of type: %s being cast to type: %s. This may cause "
+			       "unexpected results. Use an explicit cast to suppress this warning.",
+			       check_type_text(c, from), check_type_text(c, to));
+}
+
+void check_cut(struct checker *c, const struct node *value, const struct vtype *to)
+{
+	if (c->last && !(fold_is_untyped(value) && check_const_fits(value, to)))
+		warn_cut(c, value->at, &value->vtype, to);
+}
+
 /* ---- names of types ---- */
 
 static const struct {
@@ -550,6 +584,19 @@ static const struct vtype *known_key(const struct map_def *m, unsigned int i, un
 	return m->key.kind == V_TUPLE && i < m->key.nr_elems ? m->key.elems[i].type : NULL;
 }
 
+static void check_cut_keys(struct checker *c, const struct node *n)
+{
+	const unsigned int count = node_count(n->list);
+	unsigned int i = 0;
+
+	for (const struct node *k = n->list; k; k = k->next, i++) {
+		const struct vtype *to = known_key(n->map, i, count);
+
+		if (to)
+			check_cut(c, k, to);
+	}
+}
+
 /* The type of the key as it is stored; several keys are a tuple. */
 static bool key_type(struct checker *c, struct node *n, struct vtype *t)
 {
@@ -617,6 +664,7 @@ bool check_map(struct checker *c, struct node *n)
 			return false;
 		if (!check_widen(c, &m->key, &key))
 			return wrong_keys(c, n, &m->key, &key);
+		check_cut_keys(c, n);
 	}
 	if (c->last && m->value.kind == V_NONE)
 		return check_fail(c, n, "undefined map: @%s", n->name);

@@ -132,7 +132,7 @@ static ir_reg scaled(struct lower *l, struct node *n, int64_t by)
 
 static ir_reg arithmetic(struct lower *l, struct node *n)
 {
-	const enum ir_op op = operation(n->op, fold_both_signed(n->a, n->b));
+	const enum ir_op op = operation(n->op, fold_both_signed(n->op, n->a, n->b));
 	const bool steps = n->op == '+' || n->op == '-';
 	const bool difference = n->a->vtype.kind == V_POINTER && n->b->vtype.kind == V_POINTER;
 	const ir_reg a = scaled(l, n->a, steps && !difference ? step_of(n->b) : 1);
@@ -142,7 +142,8 @@ static ir_reg arithmetic(struct lower *l, struct node *n)
 	if (n->b->is_const && n->b->vtype.kind != V_STRING)
 		r = ir_binary_const(l->f, op, a, (int64_t)((uint64_t)n->b->num * (uint64_t)by));
 	else
-		r = lower_operate(l, n, fold_both_signed(n->a, n->b), a, scaled(l, n->b, by));
+		r = lower_operate(l, n, fold_both_signed(n->op, n->a, n->b), a,
+				  scaled(l, n->b, by));
 	if (difference && step_of(n->a) != 1)
 		r = ir_binary_const(l->f, IR_SDIV, r, step_of(n->a));
 	return r;
@@ -163,7 +164,7 @@ static enum ir_cond opposite(enum ir_cond c)
 
 static void unless_compared(struct lower *l, struct node *n, ir_label label)
 {
-	const enum ir_cond c = opposite(condition(n->op, fold_both_signed(n->a, n->b)));
+	const enum ir_cond c = opposite(condition(n->op, fold_both_signed(n->op, n->a, n->b)));
 	const ir_reg a = lower_number(l, n->a);
 
 	if (n->b->is_const)

@@ -281,7 +281,7 @@ ir_reg lower_zero_key(struct lower *l)
 
 static void assign_compound(struct lower *l, struct node *n)
 {
-	const bool is_signed = fold_both_signed(n->a, n->b);
+	const bool is_signed = fold_both_signed(n->op, n->a, n->b);
 	struct value now = {0}, v = {0};
 	ir_reg b = lower_number(l, n->b), r;
 
