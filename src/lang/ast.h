@@ -183,6 +183,7 @@ struct script_ast {
 	struct source *source;
 	struct arena *arena;
 	struct probe_def *probes;
+	struct node *unused; /* calls of the functions that no probe calls: an N_EXPR each */
 	struct map_decl *maps;
 	struct config_item *config;
 	struct c_text *c; /* struct, union, enum and typedef definitions, in order */

@@ -523,6 +523,90 @@ static int check_all(struct checker *c)
 	return check_round(c);
 }
 
+/* ---- functions that nothing calls ---- */
+
+/* Whether a body uses what only some probes have, or what this run of the script refuses. */
+static bool needs_probe(const struct checker *c, const struct node *list)
+{
+	unsigned int wrong = BUILTIN_OF_PROBE | BUILTIN_UNSAFE;
+
+	wrong |= c->opt->offline ? BUILTIN_LIVE : 0;
+	for (const struct node *n = list; n; n = n->next) {
+		const struct builtin *b = NULL;
+
+		if (n->kind == N_NAME || n->kind == N_CALL) {
+			b = builtin_find(n->name, n->kind == N_NAME);
+			b = b ? b : builtin_find(n->name, n->kind != N_NAME);
+		}
+		if ((b && b->flags & wrong) || needs_probe(c, n->a) || needs_probe(c, n->b) ||
+		    needs_probe(c, n->c) || needs_probe(c, n->list))
+			return true;
+	}
+	return false;
+}
+
+/* Maps have the types that the probes give them. */
+static bool copy_maps(const struct unit *from, struct unit *to)
+{
+	for (size_t i = 0; i < from->maps.n; i++) {
+		struct map_def *m = arena_alloc(&to->arena, sizeof(*m));
+		struct map_def **slot = m ? vec_push(&to->maps) : NULL;
+
+		if (!slot)
+			return false;
+		*m = *from->maps.at[i];
+		*slot = m;
+	}
+	return true;
+}
+
+/* A program for each function: it belongs to the first program that may know types of its own. */
+static bool add_unused(struct checker *c, const struct program *all)
+{
+	struct program **end = &c->programs;
+
+	while (all && !(program_target(all) && program_target(all)->path))
+		all = all->next;
+	for (struct node *n = c->ast->unused; n; n = n->next) {
+		struct program *p = arena_alloc(c->arena, sizeof(*p));
+		struct probe_def *def = arena_alloc(c->arena, sizeof(*def));
+
+		if (!p || !def)
+			return false;
+		if (needs_probe(c, n->a))
+			continue;
+		p->def = def;
+		p->body = copy_one(n, c->arena);
+		if (!p->body)
+			return false;
+		if (all)
+			p->targets = all->targets;
+		*end = p;
+		end = &p->next;
+	}
+	return true;
+}
+
+/* Checks these functions in a unit of their own: nothing of them gets into the script. */
+static int check_unused(const struct checker *c)
+{
+	struct checker alone = *c;
+	struct unit unit;
+	int rc = -ENOMEM;
+
+	if (!c->ast->unused)
+		return 0;
+	unit_init(&unit);
+	unit.config = c->unit->config;
+	alone.unit = &unit;
+	alone.programs = NULL;
+	alone.last = alone.guess = false;
+	if (copy_maps(c->unit, &unit) && add_unused(&alone, c->programs))
+		rc = check_all(&alone);
+	unit_free(&unit);
+	return rc;
+}
+
 /* ---- final types of maps ---- */
 
 static uint32_t rounded(uint32_t size)
@@ -660,6 +744,8 @@ int compile(struct script_ast *ast, struct env *env, struct probe_world *world,
 		prepare_programs(&c);
 		rc = check_all(&c);
 	}
+	if (rc == 0)
+		rc = check_unused(&c);
 	if (rc == 0)
 		rc = check_named(&c);
 	if (rc == 0)

@@ -89,12 +89,15 @@ bool check_helper(struct checker *c, const struct node *n, int helper)
 {
 	const uint32_t type = bpf_type(c->at);
 
-	/* Which helpers fentry programs may call depends on the function: the kernel checks it. */
-	if (type == BPF_PROG_TYPE_TRACING || compile_has_helper(c->opt->features, type, helper))
+	/*
+	 * Which helpers fentry programs may call depends on the function: the kernel checks it. A
+	 * function that nothing calls could be for any probe.
+	 */
+	if (!program_target(c->at) || type == BPF_PROG_TYPE_TRACING ||
+	    compile_has_helper(c->opt->features, type, helper))
 		return true;
 	return check_fail(c, n, "this kernel does not offer what %s needs to programs of %s probes",
-			  n->name,
-			  c->at->targets.n ? probe_type_name(program_probe(c->at)) : "such");
+			  n->name, probe_type_name(program_probe(c->at)));
 }
 
 static bool wrong_count(struct checker *c, const struct node *n, const struct builtin *b,

@@ -290,14 +290,16 @@ static void lower_usermode(struct lower *l, struct node *n, struct value *v)
 #define LIVE (BUILTIN_LIVE | BUILTIN_KERNEL)
 
 const struct builtin builtins_kernel[] = {
-	{"path", 1, 2, LIVE, check_path, lower_path, 0},
-	{"socket_cookie", 1, 1, LIVE, check_cookie, lower_cookie, 0},
-	{"skboutput", 4, 4, LIVE | BUILTIN_EFFECT, check_skboutput, lower_skboutput, 0},
-	{"percpu_kaddr", 1, 2, LIVE, check_percpu, lower_percpu, 0},
+	{"path", 1, 2, LIVE | BUILTIN_OF_PROBE, check_path, lower_path, 0},
+	{"socket_cookie", 1, 1, LIVE | BUILTIN_OF_PROBE, check_cookie, lower_cookie, 0},
+	{"skboutput", 4, 4, LIVE | BUILTIN_OF_PROBE | BUILTIN_EFFECT, check_skboutput,
+	 lower_skboutput, 0},
+	{"percpu_kaddr", 1, 2, LIVE | BUILTIN_OF_PROBE, check_percpu, lower_percpu, 0},
 	{"container_of", 3, 3, BUILTIN_WORDS, check_container, lower_container, 0},
 	{"is_err", 1, 1, 0, check_is_err, lower_is_err, 0},
 	{"kfunc_exist", 1, 1, BUILTIN_LIVE, check_kfunc, NULL, 0},
 	{"kfunc_allowed", 1, 1, 0, check_kfunc, NULL, 1},
-	{"usermode", 0, 0, LIVE | BUILTIN_BOTH, check_usermode, lower_usermode, 0},
+	{"usermode", 0, 0, LIVE | BUILTIN_OF_PROBE | BUILTIN_BOTH, check_usermode, lower_usermode,
+	 0},
 	BUILTIN_END,
 };

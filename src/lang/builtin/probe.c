@@ -553,7 +553,7 @@ static void lower_ctx_value(struct lower *l, struct node *n, struct value *v)
 	set_number(v, lower_ctx(l));
 }
 
-#define VAR BUILTIN_VARIABLE
+#define VAR (BUILTIN_VARIABLE | BUILTIN_OF_PROBE)
 #define ARG(i)                                                                                     \
 	{"arg" #i, 0, 0, VAR, check_arg, lower_arg, i},                                            \
 	{                                                                                          \
@@ -580,9 +580,9 @@ const struct builtin builtins_probe[] = {
 	ARG(14),
 	ARG(15),
 	{"retval", 0, 0, VAR, check_retval, lower_retval, 0},
-	{"reg", 1, 1, BUILTIN_LIVE, check_reg, lower_reg, 0},
-	{"probe", 0, 0, BUILTIN_BOTH, check_named, lower_named, 0},
-	{"func", 0, 0, BUILTIN_BOTH, check_func, lower_named, 1},
+	{"reg", 1, 1, BUILTIN_LIVE | BUILTIN_OF_PROBE, check_reg, lower_reg, 0},
+	{"probe", 0, 0, BUILTIN_BOTH | BUILTIN_OF_PROBE, check_named, lower_named, 0},
+	{"func", 0, 0, BUILTIN_BOTH | BUILTIN_OF_PROBE, check_func, lower_named, 1},
 	{"probetype", 0, 0, VAR, check_named, NULL, 2},
 	{"ctx", 0, 0, VAR | BUILTIN_LIVE, check_ctx, lower_ctx_value, 0},
 	BUILTIN_END,

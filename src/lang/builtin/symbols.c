@@ -408,6 +408,6 @@ const struct builtin builtins_symbols[] = {
 	{"syscall_name", 1, 1, 0, check_shown, lower_first, V_SYSCALL},
 	{"cgroup_path", 1, 2, 0, check_cgroup_path, lower_first, 0},
 	{"strftime", 2, 2, 0, check_strftime, lower_strftime, 0},
-	{"uaddr", 1, 1, BUILTIN_LIVE, check_uaddr, lower_uaddr, 0},
+	{"uaddr", 1, 1, BUILTIN_LIVE | BUILTIN_OF_PROBE, check_uaddr, lower_uaddr, 0},
 	BUILTIN_END,
 };

@@ -100,8 +100,7 @@ static bool check_comm(struct checker *c, struct node *n)
 		return true;
 	if (n->list->vtype.kind != V_NONE && !node_is_int(n->list))
 		return check_fail(c, n->list, "comm() takes the number of a process");
-	if (!c->opt->offline && c->at->targets.at[0]->type > PT_INTERVAL &&
-	    !find_tree(c->env, &tree))
+	if (!c->opt->offline && program_probe(c->at) > PT_INTERVAL && !find_tree(c->env, &tree))
 		return check_fail(c, n,
 				  "comm() of another process needs the kernel's types (BTF), "
 				  "which it does not have");

@@ -601,6 +601,7 @@ static void lower_unwound(struct lower *l, struct node *n, struct value *v)
 #define LIVE (BUILTIN_LIVE | BUILTIN_KERNEL)
 
 const struct builtin builtins_unwind[] = {
-	{"dw_ustack", 0, 2, BUILTIN_BOTH | BUILTIN_WORDS | LIVE, check_unwound, lower_unwound, 2},
+	{"dw_ustack", 0, 2, BUILTIN_BOTH | BUILTIN_WORDS | LIVE | BUILTIN_OF_PROBE, check_unwound,
+	 lower_unwound, 2},
 	BUILTIN_END,
 };

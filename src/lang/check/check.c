@@ -626,7 +626,7 @@ bool check_function(struct checker *c, struct node *n)
 	c->loops_outside = c->loops;
 	fine = fine && check_statements(c, n->a->list);
 	if (fine && n->b && !check_leaves(n->a))
-		fine = check_fail(c, n, "function '%s' can end without a return", n->name);
+		fine = check_fail(c, n->a, "function '%s' can end without a return", n->name);
 	c->function = outer;
 	c->loops_outside = outside;
 	c->visible = before;

@@ -123,6 +123,7 @@ enum {
 	BUILTIN_WORDS = 1 << 7,	    /* arguments may be special words, or types */
 	BUILTIN_EFFECT = 1 << 8,    /* its value may be ignored */
 	BUILTIN_BOTH = 1 << 9,	    /* pid and pid(): as a variable it has no arguments */
+	BUILTIN_OF_PROBE = 1 << 10, /* whether it may be used, or its type, depends on the probe */
 };
 
 struct builtin {

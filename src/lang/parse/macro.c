@@ -374,6 +374,7 @@ static struct node *make_call(struct walk *w, struct expansion *x, struct node *
 	struct node *call = parse_node(w->p, N_FUNC, body->at), **end = &call->list;
 
 	call->at = body->at;
+	body->at = m->at;
 	call->name = m->name;
 	call->a = body;
 	for (unsigned int i = 0; i < m->nr_params && !w->p->wrong; i++) {
@@ -451,14 +452,31 @@ static struct node *walk(struct walk *w, struct node *n)
 	return n;
 }
 
-/* Unused functions are checked, too: they may call themselves, or others with wrong arguments. */
+/* A call without arguments of a function that nothing calls, for the checker. */
+static struct node *call_unused(struct walk *w, struct macro_def *m)
+{
+	struct expansion x = {.p = w->p, .macro = m, .number = ++w->uses};
+	struct node *body = parse_node(w->p, N_BLOCK, m->at);
+	struct node *call = parse_node(w->p, N_EXPR, m->at);
+
+	body->at = call->at = m->at;
+	body->list = copy_list(w, &x, m->body);
+	m->active = true;
+	walk_list(w, &body->list);
+	m->active = false;
+	parse_finish(w->p, body);
+	call->a = make_call(w, &x, body);
+	return parse_finish(w->p, call);
+}
+
 static void look_at_unused(struct walk *w)
 {
+	struct node **end = &w->p->ast->unused;
+
 	for (struct macro_def *m = w->p->macros; m && !w->p->wrong; m = m->next)
 		if (m->is_function && !m->used) {
-			m->active = true;
-			walk_list(w, &m->body);
-			m->active = false;
+			*end = call_unused(w, m);
+			end = &(*end)->next;
 		}
 }
 
