@@ -397,6 +397,7 @@ static int run(struct bt_options *o)
 	int status;
 
 	s->dry_run |= o->codegen;
+	s->compile_only = o->codegen;
 	status = script_check_options(s);
 	if (status != SPUR_OK)
 		return status;

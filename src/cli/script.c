@@ -477,7 +477,10 @@ static int run_compiled(struct script_command *o, struct script *s, int *why)
 	status = o->dry_run ? SPUR_OK : open_output(o);
 	if (status != SPUR_OK)
 		return status;
-	rc = o->dry_run ? script_try(s, &err) : script_run(s, &status, &err);
+	if (o->compile_only)
+		rc = 0;
+	else
+		rc = o->dry_run ? script_try(s, &err) : script_run(s, &status, &err);
 	if (rc == 0 && o->dry_run && !o->bpftrace && !o->quiet)
 		print_probes(s);
 	written = write_held(o);

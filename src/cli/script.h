@@ -29,6 +29,7 @@ struct script_command {
 	unsigned int check;  /* how often -k was given */
 	bool test, bench;    /* what of the script is run */
 	bool list, info, unsafe, no_warnings, dry_run, fmt, quiet, verbose;
+	bool compile_only; /* … of dry_run: nothing is loaded */
 
 	/* While it runs. */
 	int out_fd;
