@@ -8,6 +8,9 @@
 
 #include "table/table.h"
 
+/* ns between the two events of an entry or of an exit, at most; more than SHORT_STAY */
+#define SAME_CALL 20000
+
 /*
  * A system call, from raw_syscalls:sys_enter/sys_exit or syscalls:sys_enter_NAME/sys_exit_NAME; a
  * call with events of both kinds is one row, with the time of the later one. A call that does not

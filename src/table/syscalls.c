@@ -26,7 +26,6 @@
 #define NR_KEPT	    (1u << KEPT_BITS) /* arguments whose text is stored */
 #define KEY_WORDS   8
 #define TASKS_LIMIT (64u << 20)
-#define SAME_CALL   20000 /* ns between its two events, at most; more than SHORT_STAY */
 
 enum syscall_what { SYSCALL_NOTHING, SYSCALL_ENTER, SYSCALL_EXIT };
 

@@ -238,6 +238,9 @@ def fields_of(row):
 def records(trace):
     """Every record as (name in Perfetto, row)."""
     raw = any(trace.records(n) for n in perfetto.RAW)
+    calls = [n for n in trace.rows.rows if n.startswith(('sys_enter_', 'sys_exit_'))]
+    every = [n for n in [*perfetto.RAW, *calls] if trace.records(n)]
+    both = raw and calls and len({trace.owner(n) for n in every}) == 1 and perfetto.drawn_calls({n: trace.drawn(n) for n in every})
     for name, rows in trace.rows.rows.items():
         if name in perfetto.STACKS:
             continue
@@ -245,7 +248,7 @@ def records(trace):
             drawn = row['buffer'] == trace.owner(name)
             if name in perfetto.PRINTS:
                 yield 'print', row
-            elif name.startswith(('sys_enter_', 'sys_exit_')) and not raw and drawn and row.get('__syscall_nr', 0) >= 0:
+            elif name in calls and drawn and ((name, row['ts'], row['cpu'], row['pid']) in both if both else not raw) and row.get('__syscall_nr', 0) >= 0:
                 yield '_'.join(name.split('_')[:2]), {**row, 'id': row.get('__syscall_nr', row.get('nr'))}
             else:
                 yield name, row

@@ -176,7 +176,6 @@ void bundle_lost(struct perfetto *p, struct stream *s, struct bundle *b)
 
 void bundle_turn(struct perfetto *p, struct stream *s, struct bundle *b, uint64_t ts)
 {
-	b->open = true;
 	if (__builtin_expect(b->events.len + b->columns[SWITCH_TIME].len >= BUNDLE_BYTES ||
 				     b->columns[WAKING_TIME].len >= BUNDLE_BYTES ||
 				     b->nr_names >= BUNDLE_NAMES,

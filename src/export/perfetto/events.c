@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "table/spans.h"
 
 /* ---- markers -------------------------------------------------------------------------- */
 
@@ -413,6 +414,98 @@ static bool has_message(const struct writing *w)
 	       (!w->kind->named_call || number_get(w->events, &w->kind->ops[0].number, w->r) >= 0);
 }
 
+static void put_record(struct writing *w, bool drawn)
+{
+	if (w->ts <= w->bundle->last.ts)
+		bundle_expand(w->bundle);
+	w->bundle->last.is_set = false;
+	if (drawn)
+		put_own(w);
+	else
+		put_generic(w);
+	w->bundle->latest = w->ts > w->bundle->latest ? w->ts : w->bundle->latest;
+	w->bundle->open = true;
+}
+
+/* ---- system calls of which both kinds of events were recorded ---------------------------- */
+
+/*
+ * As in the table syscalls, the second of the two entries describes a call, and the first of the
+ * two exits ends it. So an entry is held until the next record of its CPU.
+ */
+
+/* Writes the entry that is held, if there is one. */
+static void put_held(const struct writing *w, bool drawn)
+{
+	struct last_call *c = &w->bundle->call;
+	struct writing held;
+
+	if (__builtin_expect(!c->held, 1))
+		return;
+	c->held = false;
+	held = *w;
+	held.kind = c->kind;
+	held.event = c->event;
+	held.r = &c->r;
+	held.ts = perfetto_time(w->p, c->r.ts);
+	held.pid = c->pid;
+	put_record(&held, drawn);
+}
+
+static bool is_second(const struct last_call *c, const struct writing *w, int64_t nr)
+{
+	return c->is_set && !w->r->lost && c->kind->number == w->kind->number &&
+	       c->kind->named_call != w->kind->named_call && c->pid == w->pid && c->nr == nr &&
+	       w->r->ts >= c->r.ts && w->r->ts - c->r.ts <= SAME_CALL;
+}
+
+static void put_call(struct writing *w)
+{
+	struct last_call *c = &w->bundle->call;
+	const bool enters = w->kind->number == FTRACE_SYS_ENTER;
+	const int64_t nr = number_get(w->events, &w->kind->ops[0].number, w->r);
+	const bool held = c->held;
+
+	if (is_second(c, w, nr)) {
+		put_held(w, false);
+		put_record(w, enters && held);
+		c->is_set = false;
+		return;
+	}
+	put_held(w, true);
+	c->is_set = true;
+	c->kind = w->kind;
+	c->event = w->event;
+	c->pid = w->pid;
+	c->nr = nr;
+	c->r = *w->r;
+	c->held = enters && w->r->size <= sizeof(c->data);
+	if (!c->held) {
+		put_record(w, true);
+		return;
+	}
+	memcpy(c->data, w->r->data, w->r->size);
+	c->r.data = c->data;
+	c->r.room = c->r.size;
+	c->r.lost = 0;
+}
+
+void perfetto_records_end(struct perfetto *p)
+{
+	for (uint32_t i = 0; i < p->trace->nr_buffers; i++)
+		for (uint32_t cpu = 0; cpu < PERFETTO_CPUS; cpu++) {
+			struct writing w = {.p = p,
+					    .stream = &p->streams[i],
+					    .events = p->trace->events,
+					    .bundle = p->streams[i].bundles[cpu]};
+
+			if (w.bundle)
+				put_held(&w, true);
+		}
+}
+
+/* ---- each record ------------------------------------------------------------------------ */
+
 void perfetto_record(void *arg, struct event *e, const struct spur_record *r)
 {
 	struct perfetto *p = arg;
@@ -424,25 +517,28 @@ void perfetto_record(void *arg, struct event *e, const struct spur_record *r)
 			    .r = r,
 			    .events = p->trace->events,
 			    .ts = perfetto_time(p, r->ts)};
+	bool drawn;
 
 	w.bundle = k ? bundle_of(p, w.stream, r->cpu) : NULL;
 	if (!w.bundle)
 		return;
-	if (__builtin_expect(r->lost != 0, 0))
+	if (__builtin_expect(r->lost != 0, 0)) {
+		put_held(&w, true);
+		w.bundle->call.is_set = false;
 		bundle_lost(p, w.stream, w.bundle);
+	}
 	if (k->tells_task)
 		perfetto_tasks_record(p, k, r);
 	if (k->is_stack)
 		return;
 	w.pid = events_record_pid(w.events, r);
-	if (w.ts <= w.bundle->last.ts)
-		bundle_expand(w.bundle);
-	w.bundle->last.is_set = false;
-	if (has_message(&w) && perfetto_owns(p, k, r->buffer))
-		put_own(&w);
-	else
-		put_generic(&w);
-	w.bundle->latest = w.ts > w.bundle->latest ? w.ts : w.bundle->latest;
+	drawn = has_message(&w) && perfetto_owns(p, k, r->buffer);
+	if (drawn && k->group == SYSCALLS && p->calls_from == CALLS_BOTH) {
+		put_call(&w);
+	} else {
+		put_held(&w, true);
+		put_record(&w, drawn);
+	}
 	bundle_turn(p, w.stream, w.bundle, w.ts);
 	export_stream_flush_full(p->out);
 	if (p->out->rc < 0)

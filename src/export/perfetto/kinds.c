@@ -413,6 +413,23 @@ static void settle(struct perfetto *p, const struct seen *s, enum group group, u
 	}
 }
 
+/* Whether all events of system calls are drawn from one buffer. */
+static bool calls_in_one(const struct perfetto *p)
+{
+	int64_t owner = -1;
+
+	for (uint32_t i = 0; i < p->trace->events->nr; i++) {
+		const struct event_kind *k = p->kinds[i];
+
+		if (!k || k->group != SYSCALLS || k->owner < 0)
+			continue;
+		if (owner >= 0 && k->owner != owner)
+			return false;
+		owner = k->owner;
+	}
+	return true;
+}
+
 static int settle_all(struct perfetto *p, const struct seen *s, struct spur_error *err)
 {
 	const struct events *ev = p->trace->events;
@@ -430,7 +447,7 @@ static int settle_all(struct perfetto *p, const struct seen *s, struct spur_erro
 	p->has_waking = seen_anywhere(s, events_find(ev, "sched", "sched_waking"));
 	if (seen_anywhere(s, events_find(ev, "raw_syscalls", "sys_enter")) ||
 	    seen_anywhere(s, events_find(ev, "raw_syscalls", "sys_exit")))
-		p->calls_from = CALLS_RAW;
+		p->calls_from = calls_in_one(p) ? CALLS_BOTH : CALLS_RAW;
 	free(types);
 	return 0;
 }
@@ -489,6 +506,17 @@ static bool note_waking(struct perfetto *p, void *arg, const struct event *e,
 	return !p->has_waking && --tries->left > 0;
 }
 
+static bool has_both_calls(const struct events *ev)
+{
+	bool raw = false, named = false;
+
+	for (uint32_t i = 0; i < ev->nr; i++) {
+		raw |= strcmp(ev->list[i]->system, "raw_syscalls") == 0;
+		named |= strcmp(ev->list[i]->system, "syscalls") == 0;
+	}
+	return raw && named;
+}
+
 int perfetto_owners(struct perfetto *p, struct spur_error *err)
 {
 	struct events *ev = p->trace->events;
@@ -498,6 +526,8 @@ int perfetto_owners(struct perfetto *p, struct spur_error *err)
 	struct seen seen = {.trace = p->trace};
 	int rc;
 
+	if (p->trace->nr_buffers < 2 && has_both_calls(ev))
+		p->calls_from = CALLS_BOTH;
 	if (p->trace->nr_buffers < 2)
 		return wakeups[0] || wakeups[1]
 			       ? read_ahead(p, wakeups, 2, note_waking, &tries, err)
@@ -517,7 +547,8 @@ void perfetto_find_owner(struct perfetto *p, struct event_kind *k, uint32_t buff
 	k->owned = true;
 	if (k->group == SYSCALLS && p->calls_from == CALLS_UNKNOWN)
 		p->calls_from = k->named_call ? CALLS_NAMED : CALLS_RAW;
-	if (k->group == SYSCALLS && k->named_call != (p->calls_from == CALLS_NAMED))
+	if (k->group == SYSCALLS && p->calls_from != CALLS_BOTH &&
+	    k->named_call != (p->calls_from == CALLS_NAMED))
 		k->owner = -1;
 	else if (k->owner < 0)
 		k->owner = buffer;

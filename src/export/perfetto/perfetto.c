@@ -407,6 +407,7 @@ static int write_trace(struct perfetto *p, struct spur_error *err)
 	if (rc == 0)
 		rc = export_reader_run(p->job, &pass, err);
 	if (rc == 0) {
+		perfetto_records_end(p);
 		streams_flush(p);
 		perfetto_process_tree(p);
 		note_limits(p);

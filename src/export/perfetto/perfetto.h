@@ -116,8 +116,11 @@ void perfetto_kinds_free(struct perfetto *p);
 
 /* ---- which records are drawn: kinds.c ------------------------------------------------- */
 
-/* The events that tell of system calls. Where both kinds were recorded one is drawn. */
-enum calls_from { CALLS_UNKNOWN, CALLS_RAW, CALLS_NAMED };
+/*
+ * The events that tell of system calls. Where one buffer has both kinds, a call is drawn from those
+ * that make its row: see events.c. If they are in several buffers, one kind is drawn.
+ */
+enum calls_from { CALLS_UNKNOWN, CALLS_RAW, CALLS_NAMED, CALLS_BOTH };
 
 /* Before the first record is written. */
 int perfetto_owners(struct perfetto *p, struct spur_error *err);
@@ -173,6 +176,19 @@ struct last_compact {
 #define BUNDLE_SLOTS 256 /* a power of two */
 #define BUNDLE_NAMES 192 /* a bundle is written before it has more */
 
+#define HELD_BYTES 256 /* of a record; longer ones are not held */
+
+/* The last system call's event that was drawn, or is held: an entry that is not written yet. */
+struct last_call {
+	bool is_set, held;
+	struct event *event;
+	const struct event_kind *kind;
+	int pid;
+	int64_t nr;
+	struct spur_record r; /* `data` is valid only while it is held: */
+	uint8_t data[HELD_BYTES];
+};
+
 struct bundle {
 	uint32_t cpu;
 	bool lost; /* events before it */
@@ -181,7 +197,8 @@ struct bundle {
 	struct buf columns[NR_COMPACT];
 	uint64_t last_switch, last_waking; /* times in the columns are differences */
 	struct last_compact last;
-	struct buf names; /* the table of names, as fields */
+	struct last_call call; /* with CALLS_BOTH */
+	struct buf names;      /* the table of names, as fields */
 	uint32_t nr_names;
 	struct {
 		union comm16 comm;
@@ -242,6 +259,8 @@ uint64_t stream_symbol(struct perfetto *p, struct stream *s, uint64_t addr);
 /* ---- records: events.c ---------------------------------------------------------------- */
 
 void perfetto_record(void *arg, struct event *e, const struct spur_record *r);
+/* To be called after the last record: writes what is held. */
+void perfetto_records_end(struct perfetto *p);
 
 /* ---- tasks: tasks.c ------------------------------------------------------------------- */
 
