@@ -81,6 +81,8 @@ struct why_wake {
 	int64_t irq; /* the interrupt in whose handler it happened; ROW_NULL: none, or not known */
 	const char *irq_name; /* of that, or of the vector where only that was recorded */
 	const char *softirq;  /* likewise */
+	bool raised;	      /* the softirq: by the task that it interrupted */
+	bool ksoftirqd;	      /* the softirq ran in ksoftirqd, which is `pid` */
 	int64_t signal;	      /* whose arrival woke it; 0: none, or not known */
 	const char *signal_name;
 	const char *inner;    /* "timer", "work" and the like, whose function it happened in … */

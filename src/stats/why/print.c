@@ -120,6 +120,14 @@ static void put_where_in_interrupt(const struct words *t, const struct why_wake 
 	}
 	buf_printf(t->to, " on CPU %lld", (long long)w->cpu);
 	put_inner(t, w);
+	if (w->raised || w->ksoftirqd) {
+		buf_puts(t->to, w->raised ? ", raised by " : ", in ");
+		put_task(t, w->comm, w->pid);
+	}
+	if (w->call.known == WHY_FOUND) {
+		buf_puts(t->to, ", in ");
+		put_call(t, &w->call);
+	}
 	if (w->irq == ROW_NULL && !w->softirq && !w->inner)
 		buf_puts(t->to, "; which one was not recorded");
 }
@@ -602,6 +610,10 @@ static void json_wake(struct json_writer *j, const struct why_wake *w)
 		put_number(j, "irq", w->irq);
 		json_put_text(json_key(j, "irq_name"), w->irq_name);
 		json_put_text(json_key(j, "softirq"), w->softirq);
+		if (w->raised) {
+			json_put_bool(json_key(j, "raised"), true);
+			json_call(j, &w->call);
+		}
 	}
 	if (w->signal) {
 		put_number(j, "signal", w->signal);

@@ -25,6 +25,7 @@
 #define HANDLER_SPAN 10000000u	 /* ns: handlers do not take longer */
 #define ISSUE_BEFORE 2000000000u /* ns: a task sleeps so soon after it issued a request */
 #define MAX_NESTED   8
+#define NR_VECTORS   16 /* softirqs have numbers below */
 
 /* common_flags */
 #define IN_HARDIRQ	 (1 << 3)
@@ -247,6 +248,12 @@ struct inner {
 	const char *function;
 };
 
+/* What made a softirq due, since it ran last. */
+struct raises {
+	bool any, by_task; /* all of them were outside of interrupts, by this task: */
+	int64_t pid;
+};
+
 struct around {
 	const struct why_reader *r;
 	struct why_wake *to;
@@ -263,7 +270,10 @@ struct around {
 	bool done;
 	uint64_t done_ts, dev, sector;
 	uint64_t issued;
-	bool by_task; /* it was issued outside of interrupts */
+	bool by_task;			  /* it was issued outside of interrupts */
+	struct raises raises[NR_VECTORS]; /* by softirq: since it began last, … */
+	struct raises before[NR_VECTORS]; /* … and before that */
+	int64_t softirq;
 };
 
 static bool is_around(const struct around *a, uint64_t ts, int64_t dur, int64_t cpu,
@@ -297,6 +307,7 @@ static void take_softirq(void *arg, const void *row)
 		return;
 	a->in_softirq = true;
 	a->softirq_ts = s->ts;
+	a->softirq = s->vec;
 	a->to->softirq = why_keep(a->r->why, s->name);
 }
 
@@ -314,6 +325,28 @@ static void take_waker_stack(void *arg, const void *row)
 static bool is_here(const struct around *a, const struct spur_record *r)
 {
 	return r->buffer == a->r->buffer->index && r->cpu == a->to->cpu && r->ts <= a->to->ts;
+}
+
+static void take_raise(void *arg, struct event *e, const struct spur_record *r)
+{
+	struct around *a = arg;
+	const struct events *ev = a->r->trace->events;
+	const struct number number = number_of(e, "vec");
+	const int64_t vec = number_in(&number, r) ? number_get(ev, &number, r) : -1;
+	const int64_t pid = events_record_pid(ev, r);
+	struct raises *all;
+
+	if (!is_here(a, r) || vec < 0 || vec >= NR_VECTORS)
+		return;
+	all = &a->raises[vec];
+	if (strcmp(e->name, "softirq_entry") == 0) {
+		a->before[vec] = *all;
+		*all = (struct raises){0};
+		return;
+	}
+	if (!all->any)
+		*all = (struct raises){.any = true, .by_task = true, .pid = pid};
+	all->by_task &= pid == all->pid && context_of(events_record_flags(ev, r)) == WHY_IN_TASK;
 }
 
 /* The function that a record names, or what its event is called for a vector. */
@@ -531,11 +564,11 @@ static int read_around(struct around *a, uint64_t since)
 	static const struct {
 		const char *events;
 		void (*take)(void *arg, struct event *e, const struct spur_record *r);
-	} watched[] = {{"sched:sched_switch", take_switch},
-		       {"block:block_rq_complete", take_complete},
-		       {"signal:signal_generate", take_signal},
-		       {"raw_syscalls:sys_exit", take_return},
-		       {"syscalls:sys_exit_*", take_return}};
+	} watched[] = {
+		{"sched:sched_switch", take_switch},	 {"irq:softirq_raise", take_raise},
+		{"irq:softirq_entry", take_raise},	 {"block:block_rq_complete", take_complete},
+		{"signal:signal_generate", take_signal}, {"raw_syscalls:sys_exit", take_return},
+		{"syscalls:sys_exit_*", take_return}};
 	struct feed *f = why_feed(a->r);
 
 	feed_add_possible(f, sources, ARRAY_SIZE(sources), a);
@@ -619,6 +652,24 @@ static int read_request(const struct why_reader *r, int64_t pid, struct around *
 	return rc < 0 || !a->to->request.found ? rc : find_issuer(a);
 }
 
+/*
+ * A softirq that only a task has raised usually runs in that task, soon after: then the wakeup
+ * follows from what the task did, as if it had woken the other one itself. ksoftirqd is a task that
+ * was woken and waited for a CPU like others.
+ */
+static void set_raiser(const struct around *a)
+{
+	static const char ksoftirqd[] = "ksoftirqd/";
+	struct why_wake *w = a->to;
+	const struct raises *all;
+
+	w->ksoftirqd = w->comm && strncmp(w->comm, ksoftirqd, strlen(ksoftirqd)) == 0;
+	if (w->ksoftirqd || !w->softirq || a->softirq < 0 || a->softirq >= NR_VECTORS)
+		return;
+	all = &a->before[a->softirq];
+	w->raised = all->any && all->by_task && all->pid == w->pid && w->pid;
+}
+
 /* Whether anything was found around the wakeup. */
 static bool has_context(const struct around *a)
 {
@@ -647,7 +698,11 @@ int why_wake_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why
 	if (to->context != WHY_IN_SOFTIRQ)
 		to->softirq = NULL;
 	set_inner(&a);
-	return to->context == WHY_IN_TASK ? why_call_at(r, to->pid, ts, true, &to->call) : 0;
+	if (to->context == WHY_IN_SOFTIRQ)
+		set_raiser(&a);
+	if (to->context != WHY_IN_TASK && !to->raised)
+		return 0;
+	return why_call_at(r, to->pid, ts, true, &to->call);
 }
 
 /* ---- the chain back from a wakeup ---- */
@@ -778,7 +833,7 @@ static bool next_link(const struct why_reader *r, const struct why_wake *w, stru
 
 	if (!w->found)
 		why->end = WHY_END_UNKNOWN;
-	else if (w->context != WHY_IN_TASK)
+	else if (w->context != WHY_IN_TASK && !w->raised && !w->ksoftirqd)
 		why->end = WHY_END_INTERRUPT;
 	else if (w->pid == 0)
 		why->end = WHY_END_IDLE;
