@@ -229,14 +229,16 @@ struct dat_hidden {
 struct dat_cut_cpu {
 	uint32_t buffer; /* its place in the file */
 	uint32_t cpu;
-	uint64_t last;	  /* time of its last event, 0: it has none */
-	uint64_t between; /* events missing before those that were saved after the kill … */
-	uint64_t after;	  /* … and after the last event; DAT_CUT_UNKNOWN for either */
+	uint64_t last; /* time of its last event, 0: it has none */
+	/* Events missing before those that were saved after the kill, or after the overwriting … */
+	uint64_t between;
+	uint64_t after; /* … and after the last event; DAT_CUT_UNKNOWN for either */
 };
 
 enum dat_cut_cause {
 	DAT_CUT_KILLED,	   /* the recorder was killed */
 	DAT_CUT_UNWRITTEN, /* it could not write further: the disk was full, or the file too long */
+	DAT_CUT_OVERWRITTEN, /* another process wrote over the file, so that its begin is lost */
 };
 
 struct dat_cut {

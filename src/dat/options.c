@@ -488,9 +488,9 @@ bool dat_missing_words(const struct dat *d, char text[static DAT_MISSING_WORDS])
 /*
  * ---- DAT_OPT_CUT ----
  *
- * The option of a recording that ended before its time: how far it goes, and what is missing. A
- * guardian writes it after the recorder was killed: it saves what is left in the kernel's buffers
- * and finishes the file.
+ * The option of an incomplete recording: how far it goes, and what is missing. A guardian writes it
+ * after the recorder was killed: it saves what is left in the kernel's buffers and finishes the
+ * file.
  *
  *	u32 version: 1    u32 number of streams
  *	each: u32 buffer, u32 CPU, u64 last, u64 between, u64 after
@@ -518,6 +518,8 @@ void dat_cut_put(const struct dat_cut *cut, bool big_endian, struct buf *to)
 
 const char *dat_cut_why(const struct dat_cut *cut)
 {
+	if (cut->cause == DAT_CUT_OVERWRITTEN)
+		return "the file was overwritten while it was recorded";
 	return cut->cause == DAT_CUT_UNWRITTEN ? "the file could not be written further"
 					       : "the recorder was killed";
 }
@@ -542,8 +544,12 @@ bool dat_decode_cut(struct dat_load *l, const struct dat_option *o, struct curso
 			.between = cursor_u64(c),
 			.after = cursor_u64(c),
 		};
-	if (cursor_left(c) >= sizeof(uint32_t) && cursor_u32(c) == DAT_CUT_UNWRITTEN)
-		cut->cause = DAT_CUT_UNWRITTEN;
+	if (cursor_left(c) >= sizeof(uint32_t)) {
+		const uint32_t cause = cursor_u32(c);
+
+		if (cause == DAT_CUT_UNWRITTEN || cause == DAT_CUT_OVERWRITTEN)
+			cut->cause = cause;
+	}
 	return true;
 }
 

@@ -148,6 +148,12 @@ int64_t dat_out_follow(struct dat_out *to, const struct dat_out *from, bool last
 int dat_out_gather(struct dat_out *o);
 
 /*
+ * Whether the file still has what was written to it: false if another process has emptied it or has
+ * written other data over it. Pages may be appended at the same time.
+ */
+bool dat_out_is_whole(const struct dat_out *o);
+
+/*
  * Has dat_out_finish() call this while it moves data, which happens where holes cannot be
  * collapsed: bytes moved so far, and of how many.
  */

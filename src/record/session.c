@@ -104,6 +104,25 @@ void session_trail_switched(void *session)
 	read_bases(s, &s->trail[0]);
 }
 
+void session_trail_emptied(void *session)
+{
+	struct session *s = session;
+	struct rescue_file *now = &s->trail[0];
+	uint64_t *before = now->base;
+	const size_t nr = now->nr_base, all = s->setup.nr_buffers * s->meta.nr_cpus;
+
+	now->base = NULL;
+	session_trail_switched(s);
+	if (!s->gone)
+		s->gone = calloc(all + 1, sizeof(*s->gone));
+	for (size_t i = 0; s->gone && i < all; i++)
+		if (i >= nr || i >= now->nr_base || s->gone[i] == DAT_CUT_UNKNOWN)
+			s->gone[i] = DAT_CUT_UNKNOWN;
+		else
+			s->gone[i] += now->base[i] - before[i];
+	free(before);
+}
+
 void session_trail_moved(struct session *s, const char *path)
 {
 	struct rescue_file *now = &s->trail[0];
@@ -605,7 +624,10 @@ static int end(struct session *s, int rc, struct spur_error *err)
 	if (s->out && !recorded) {
 		session_drop_file(s);
 	} else if (s->out) {
-		int ended = session_end_recorder(s, err);
+		int ended;
+
+		session_check_file(s);
+		ended = session_end_recorder(s, err);
 		int closed = session_close_file(s, rc || ended ? NULL : err);
 
 		rc = rc ? rc : ended ? ended : closed;
@@ -644,6 +666,7 @@ void session_clean_up(struct session *s, int *rc, struct spur_error *err)
 	setup_free(&s->setup);
 	free(s->trail[0].base);
 	free(s->trail[1].base);
+	free(s->gone);
 }
 
 int session_record(const struct tracefs *fs, const struct request *r,

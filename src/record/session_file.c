@@ -29,9 +29,15 @@ static struct dat_cut_cpu cut_of(const struct session *s, struct dat *d, size_t 
 	struct tally had = {0};
 	uint64_t taken, left, saved;
 
+	if (s->gone)
+		cut.between = s->gone[stream];
 	if (buffer >= d->nr_buffers || tally_file(&had, d, buffer, cpu) < 0)
 		return cut;
 	cut.last = had.last;
+	if (!s->unwritten) {
+		cut.after = 0;
+		return cut;
+	}
 	if (stream >= file->nr_base ||
 	    !tally_kernel(s->fs, s->setup.buffers[buffer].instance, cpu, &taken, &left))
 		return cut;
@@ -56,12 +62,13 @@ static int count_cut(const struct session *s, struct dat *d, struct dat_cut *cut
 }
 
 /*
- * Marks a file that could not be written completely: where it ends, and how many events of the
- * kernel are not in it. Files reserve space for that, in case the disk is full.
+ * Marks a file that could not be written completely, or replaces one that was overwritten: where it
+ * ends, and how many events of the kernel are not in it. Files reserve space for that, in case the
+ * disk is full.
  */
 static void session_mark_cut(struct session *s)
 {
-	struct dat_cut cut = {.cause = DAT_CUT_UNWRITTEN};
+	struct dat_cut cut = {.cause = s->unwritten ? DAT_CUT_UNWRITTEN : DAT_CUT_OVERWRITTEN};
 	struct buf text;
 	char path[64];
 	struct dat *d;
@@ -255,6 +262,7 @@ static void remember_place(struct session *s)
 	char *real = realpath(s->path, NULL);
 
 	snprintf(s->place, sizeof(s->place), "%s", real ? real : "");
+	s->given_up = false;
 	free(real);
 	session_watch_file(s);
 }
@@ -332,8 +340,19 @@ int session_close_file(struct session *s, struct spur_error *err)
 
 	if (rc == 0)
 		rc = taskinfo_put(s->tasks, &s->meta, err);
-	if (s->unwritten)
+	if (!session_file_is_whole(s)) {
+		/* What is in it now belongs to another process. */
+		close(fd);
+		dat_out_abandon(out);
+		s->out = NULL;
+		free(s->gone);
+		s->gone = NULL;
+		return rc;
+	}
+	if (s->unwritten || s->gone)
 		session_mark_cut(s);
+	free(s->gone);
+	s->gone = NULL;
 	s->out = NULL;
 	dat_out_watch(out, s->opt->progress, s->opt->arg);
 	closed = dat_out_finish(out, &s->meta.contents, err);

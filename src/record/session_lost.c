@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A file that is deleted, replaced or moved while it is being recorded.
+ * A file that is deleted, replaced, overwritten or moved while it is being recorded.
  *
  * inotify reports what happens to the file itself; what happens to the folders above it is noticed
- * when the session checks, about twice a second. Then there are three cases:
+ * when the session checks, about twice a second. Then there are four cases:
  *
  *	it has another name      it is recorded there; the user and the guardian are told
  *	it has a link elsewhere  it gets a name in the next free place
  *	it has no name           it is copied to a new file, and the recorder goes on with that
+ *	it was overwritten       what was in it is lost; the recorder goes on with a new file
  *
  * A file without a name cannot get a new one, so it must be copied. The copy is made while the
  * recording continues; recording stops only for the last megabyte. The new file has its name from
@@ -43,6 +44,7 @@ enum whereabouts {
 	RENAMED, /* `now` is its name */
 	LINKED,	 /* it has a name, but an unknown one */
 	NAMELESS,
+	OVERWRITTEN, /* `cp other trace.dat`, `: > trace.dat`: it is still the same file */
 };
 
 static void fd_path(int fd, char *path)
@@ -89,8 +91,9 @@ void session_watch_file(struct session *s)
 	if (s->notify_wd > 0)
 		inotify_rm_watch(s->notify, s->notify_wd);
 	fd_path(dat_out_fd(s->out), link);
-	s->notify_wd =
-		inotify_add_watch(s->notify, link, IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF);
+	/* The session's own descriptor stays open, so it is another process that closes one. */
+	s->notify_wd = inotify_add_watch(
+		s->notify, link, IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF | IN_CLOSE_WRITE);
 }
 
 void session_unwatch_file(struct session *s)
@@ -120,9 +123,16 @@ static bool go_up(char *folder)
 	return true;
 }
 
-/* Makes NAME.saved in a folder, or NAME.saved-2, …: make() must fail if the file exists. */
-static int make_in(const char *folder, const char *name, int (*make)(const char *path, int fd),
-		   int fd, char *path)
+/* Puts something at a path where there is no file yet. 0 or a negative errno. */
+struct putter {
+	int (*put)(struct putter *p, const char *path);
+	struct session *s;
+	int (*change)(struct session *s, struct dat_out *next);
+	int fd;
+};
+
+/* Puts it into a folder as NAME.saved, NAME.saved-2, … */
+static int put_in(const char *folder, const char *name, struct putter *p, char *path)
 {
 	int rc = -EEXIST;
 
@@ -134,37 +144,53 @@ static int make_in(const char *folder, const char *name, int (*make)(const char 
 			snprintf(number, sizeof(number), "-%d", i);
 		n = snprintf(path, SESSION_PATH_CAP, "%s/%.200s.saved%s", folder[1] ? folder : "",
 			     name, number);
-		rc = n < SESSION_PATH_CAP ? make(path, fd) : -ENAMETOOLONG;
+		rc = n < SESSION_PATH_CAP ? p->put(p, path) : -ENAMETOOLONG;
 	}
 	return rc;
 }
 
-/* The same in the nearest folder in which it is possible. */
-static int make_near(const char *place, int (*make)(const char *path, int fd), int fd, char *path)
+static bool is_full(int rc)
+{
+	return rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG;
+}
+
+/*
+ * The same in the nearest folder in which it is possible. A disk that was full is not tried again:
+ * much may have been copied until then.
+ */
+static int put_near(const char *place, struct putter *p, char *path)
 {
 	const char *name = file_name_of(place);
 	char folder[SESSION_PATH_CAP];
+	struct stat st, full = {0};
 	int rc = -ENOENT;
+	bool more;
 
 	snprintf(folder, sizeof(folder), "%s", place);
-	while (rc < 0 && go_up(folder))
-		rc = make_in(folder, name, make, fd, path);
-	return rc < 0 ? make_in(file_temp(), name, make, fd, path) : rc;
+	do {
+		more = go_up(folder);
+		if (!more)
+			snprintf(folder, sizeof(folder), "%s", file_temp());
+		if (stat(folder, &st) < 0 || (is_full(rc) && st.st_dev == full.st_dev))
+			continue;
+		rc = put_in(folder, name, p, path);
+		full = st;
+	} while (rc < 0 && more);
+	return rc;
 }
 
-static int make_file(const char *path, int fd)
+static int make_file(const char *path)
 {
 	int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
 
-	(void)fd;
 	return made < 0 ? -errno : made;
 }
 
-static int make_link(const char *path, int fd)
+static int put_link(struct putter *p, const char *path)
 {
 	char link[FD_PATH_CAP];
 
-	fd_path(fd, link);
+	fd_path(p->fd, link);
 	return linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ? 0 : -errno;
 }
 
@@ -198,18 +224,28 @@ static int change_file(struct session *s, struct dat_out *next)
 	return n < 0 ? (int)n : 0;
 }
 
-static int copy_open_file(struct session *s, char *path)
+/* Makes the recorder continue with a file that has none of the data. */
+static int begin_again(struct session *s, struct dat_out *next)
 {
+	recorder_switch(s->rec, next, session_trail_emptied, s);
+	session_note(s, NULL);
+	return 0;
+}
+
+/* Makes the recorder continue with a new file. */
+static int put_next(struct putter *p, const char *path)
+{
+	struct session *s = p->s;
 	struct dat_out_options opt = session_file_options(s);
 	struct dat_out *next = NULL, *old = s->out;
-	int fd = make_near(s->place, make_file, -1, path), rc;
+	int fd = make_file(path), rc;
 
 	if (fd < 0)
 		return fd;
 	session_trail_moved(s, path);
 	rc = dat_out_create_fd(fd, path, &opt, &s->meta.contents, &next, NULL);
 	if (rc == 0)
-		rc = change_file(s, next);
+		rc = p->change(s, next);
 	if (rc == 0) {
 		s->out = next;
 		dat_out_abandon(old);
@@ -222,16 +258,18 @@ static int copy_open_file(struct session *s, char *path)
 	return rc;
 }
 
-/* Copies a finished file, as far as there is space. */
-static int copy_closed_file(const struct session *s, int from, char *path)
+/* Copies a finished file. */
+static int put_copy(struct putter *p, const char *path)
 {
-	int to = make_near(s->place, make_file, -1, path), rc;
+	int to = make_file(path), rc;
 
 	if (to < 0)
 		return to;
-	rc = file_copy(from, to);
+	rc = file_copy(p->fd, to);
 	if (close(to) != 0 && rc == 0)
 		rc = -errno;
+	if (rc < 0)
+		unlink(path);
 	return rc;
 }
 
@@ -248,6 +286,16 @@ static void say_where(struct session *s, enum whereabouts w, const char *now, in
 	if (w == RENAMED)
 		error_set(e, -ENODATA, "%s was renamed while it was recorded: it is now %s",
 			  s->path, now);
+	else if (w == OVERWRITTEN && rc == 0)
+		error_set(e, -ENODATA,
+			  "%s was overwritten while it was recorded, and what it had is lost: the "
+			  "recording goes on as %s",
+			  s->path, now);
+	else if (w == OVERWRITTEN)
+		error_set(e, -ENODATA,
+			  "%s was overwritten while it was recorded: the recording is lost%s%s",
+			  s->path, rc == -ENODATA ? "" : " and cannot go on elsewhere: ",
+			  rc == -ENODATA ? "" : strerror(-rc));
 	else if (rc == 0)
 		error_set(e, -ENODATA,
 			  "%s was %s while it was recorded: the recording is saved as %s", s->path,
@@ -261,17 +309,22 @@ static void say_where(struct session *s, enum whereabouts w, const char *now, in
 
 static int rescue(struct session *s, enum whereabouts w, int fd, bool closed, char *now)
 {
-	int rc = s->opt->rescue ? -ENOENT : -EPERM;
+	struct putter p = {.s = s, .fd = fd, .put = closed ? put_copy : put_next};
+	int rc;
 
 	if (w == RENAMED)
 		return 0;
 	if (!s->opt->rescue)
-		return rc;
-	if (w == LINKED)
-		rc = make_near(s->place, make_link, fd, now);
-	if (rc < 0)
-		rc = closed ? copy_closed_file(s, fd, now) : copy_open_file(s, now);
-	return rc;
+		return -EPERM;
+	p.change = w == OVERWRITTEN ? begin_again : change_file;
+	if (w == LINKED) {
+		struct putter link = {.fd = fd, .put = put_link};
+
+		rc = put_near(s->place, &link, now);
+		if (rc == 0)
+			return 0;
+	}
+	return put_near(s->place, &p, now);
 }
 
 /*
@@ -289,20 +342,27 @@ static bool has_to_wait(struct session *s)
 static void look_after(struct session *s, int fd, bool closed)
 {
 	char now[SESSION_PATH_CAP];
-	const enum whereabouts w = find_file(s, fd, now);
+	enum whereabouts w = find_file(s, fd, now);
 	int rc;
 
-	if (w != AT_PLACE && w != RENAMED && !closed && has_to_wait(s))
+	if (s->given_up && !closed)
+		return;
+	if (s->place[0] && !closed && !dat_out_is_whole(s->out))
+		w = OVERWRITTEN;
+	if ((w == LINKED || w == NAMELESS) && !closed && has_to_wait(s))
 		return;
 	s->lost_since = 0;
 	if (w == AT_PLACE)
 		return;
 	rc = rescue(s, w, fd, closed, now);
 	say_where(s, w, now, rc);
+	/* What cannot be changed is only reported once. But there may be more space at the end. */
+	if (!closed)
+		s->given_up = rc != 0;
 	if (rc == 0)
 		settle_at(s, now, closed);
-	else
-		s->place[0] = '\0'; /* What cannot be changed is only reported once. */
+	else if (closed || !s->opt->rescue)
+		s->place[0] = '\0';
 }
 
 void session_check_file(struct session *s)
@@ -323,27 +383,38 @@ void session_check_closed(struct session *s, int fd)
 	close(fd);
 }
 
-static int make_nothing(const char *path, int fd)
+bool session_file_is_whole(struct session *s)
 {
-	int made = make_file(path, fd);
+	if (dat_out_is_whole(s->out))
+		return true;
+	if (s->place[0] && !s->given_up)
+		say_where(s, OVERWRITTEN, NULL, -ENODATA);
+	s->res->file[0] = '\0';
+	return false;
+}
 
-	if (made >= 0) {
-		close(made);
-		unlink(path);
-	}
-	return made < 0 ? made : 0;
+static int put_nothing(struct putter *p, const char *path)
+{
+	int made = make_file(path);
+
+	if (made < 0)
+		return made;
+	close(made);
+	unlink(path);
+	return 0;
 }
 
 bool session_move_output(struct session *s)
 {
 	const char *slash = strrchr(s->opt->output, '/');
 	char path[SESSION_PATH_CAP], place[SESSION_PATH_CAP];
+	struct putter nothing = {.put = put_nothing};
 	struct stat st;
 	int n = snprintf(place, sizeof(place), "%s/%s", s->folder,
 			 slash ? slash + 1 : s->opt->output);
 
 	if (!s->begin || !s->opt->rescue || !s->folder[0] || stat(s->folder, &st) == 0 ||
-	    n >= (int)sizeof(place) || make_near(place, make_nothing, -1, path) < 0)
+	    n >= (int)sizeof(place) || put_near(place, &nothing, path) < 0)
 		return false;
 	snprintf(s->output, sizeof(s->output), "%s", path);
 	s->file_number = 0;

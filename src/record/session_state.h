@@ -37,6 +37,8 @@ struct session {
 	bool watching;		       /* `notify` reports changes of the file */
 	int notify, notify_wd;
 	uint64_t lost_since;		  /* when the file was found missing; 0: it is there */
+	bool given_up;			  /* saving it has failed, until it is finished */
+	uint64_t *gone;			  /* what was in a file that was overwritten, NULL: none */
 	char previous[SESSION_PATH_CAP];  /* -m: of the file before this one */
 	uint64_t file_number;		  /* of rotation, -m and flights */
 	uint64_t first_number;		  /* the first of them that is this recording's */
@@ -79,17 +81,19 @@ int session_open_file(struct session *s, struct spur_error *err);
 struct dat_out_options session_file_options(const struct session *s);
 
 /*
- * A file that is deleted, replaced or renamed during the recording is saved elsewhere, and the
- * session's result is -ENODATA. Find: determines the output folder before the recording begins.
- * Watch: makes session_wait() wake up when something happens to the open file. Check: finds out
- * what has happened to it, or to a finished file, whose descriptor it closes. Move: chooses another
- * place for the next files if the folder was removed; false if it was not.
+ * A file that is deleted, replaced, overwritten or renamed during the recording is saved
+ * elsewhere, and the session's result is -ENODATA. Find: determines the output folder before the
+ * recording begins. Watch: makes session_wait() wake up when something happens to the open file.
+ * Check: finds out what has happened to it, or to a finished file, whose descriptor it closes.
+ * Whole: false if the file was overwritten, so that it must not be finished. Move: chooses
+ * another place for the next files if the folder was removed; false if it was not.
  */
 int session_find_folder(struct session *s, struct spur_error *err);
 void session_watch_file(struct session *s);
 void session_unwatch_file(struct session *s);
 void session_check_file(struct session *s);
 void session_check_closed(struct session *s, int fd);
+bool session_file_is_whole(struct session *s);
 bool session_move_output(struct session *s);
 
 static inline const char *session_output(const struct session *s)
@@ -106,6 +110,12 @@ int session_note(struct session *s, struct spur_error *err);
 /* Notes that the next file has been created; and that it is being written now. */
 void session_trail_next(struct session *s, int fd);
 void session_trail_switched(void *session);
+
+/*
+ * Notes that the current file was overwritten and another one is being written now. Counts the
+ * events that were lost with it, in s->gone, one number for each stream.
+ */
+void session_trail_emptied(void *session);
 
 /* Notes that the current file has another name, or is continued by a copy with that name. */
 void session_trail_moved(struct session *s, const char *path);

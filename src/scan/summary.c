@@ -137,23 +137,31 @@ static void join(struct counter *into, struct counter *c, size_t nr_events)
 		into->rc = c->rc;
 }
 
+static void add_missing(uint64_t *lost, uint64_t *gaps, uint64_t n)
+{
+	if (n > INT64_MAX)
+		++*gaps;
+	else
+		*lost += n;
+}
+
 /* Adds the events that a cut recording lacks after the last ones of its CPUs. */
 static void add_cut(const struct spur_trace *t, struct summary *out)
 {
 	for (uint32_t i = 0; i < t->dat->cut.nr; i++) {
 		const struct dat_cut_cpu *c = &t->dat->cut.cpus[i];
 		uint64_t *lost = &out->lost, *gaps = &out->gaps;
+		/* No record has a mark of what was lost when the file was overwritten. */
+		const uint64_t before = t->dat->cut.cause == DAT_CUT_OVERWRITTEN ? c->between : 0;
 
-		for (size_t k = 0; c->after && k < out->nr_lanes; k++)
+		for (size_t k = 0; (c->after || before) && k < out->nr_lanes; k++)
 			if (out->lanes[k].cpu->cpu == c->cpu &&
 			    out->lanes[k].buffer->index == c->buffer) {
 				lost = &out->lanes[k].lost;
 				gaps = &out->lanes[k].gaps;
 			}
-		if (c->after > INT64_MAX)
-			++*gaps;
-		else
-			*lost += c->after;
+		add_missing(lost, gaps, before);
+		add_missing(lost, gaps, c->after);
 	}
 }
 

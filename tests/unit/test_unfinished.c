@@ -7,6 +7,7 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 
+#include "base/scoped.h"
 #include "write_fixture.h"
 
 static void test_unfinished(void **state)
@@ -317,6 +318,60 @@ static void test_full_ext4(void **state)
 	check_full_disk("ext4");
 }
 
+/* ---- other processes that write to the file -------------------------------------------- */
+
+/* What is left of a file: so many bytes, or a text that was written over it from its begin on. */
+static const struct {
+	enum left { LEFT_ALL, LEFT_NOTHING, LEFT_HEAD, LEFT_META, LEFT_HALF_A_PAGE } left;
+	bool text;
+} overwritten[] = {
+	{LEFT_ALL, false},  {LEFT_NOTHING, false},     {LEFT_NOTHING, true}, {LEFT_HEAD, false},
+	{LEFT_META, false}, {LEFT_HALF_A_PAGE, false}, {LEFT_ALL, true},
+};
+
+static void overwrite_with(const struct dat_out *o, enum left left, bool text)
+{
+	uint64_t room, last = dat_out_place(o, 1, 0, &room), size = 0;
+
+	if (left == LEFT_HEAD)
+		size = 100;
+	if (left == LEFT_META)
+		size = dat_out_place(o, 0, 1, &room);
+	if (left == LEFT_HALF_A_PAGE)
+		size = last - PAGE + 10;
+	if (left != LEFT_ALL)
+		assert_int_equal(truncate(path, (off_t)size), 0);
+	if (text) {
+		scoped_fd fd = open(path, O_WRONLY | O_CLOEXEC);
+
+		for (int i = 0; i < 1000; i++)
+			assert_int_equal(write(fd, "of somebody else\n", 17), 17);
+	}
+}
+
+static void test_overwritten(void **state)
+{
+	const struct dat_contents c = usual();
+
+	for (size_t i = 0; i < ARRAY_SIZE(targets); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(overwritten); k++) {
+			const bool intact = overwritten[k].left == LEFT_ALL && !overwritten[k].text;
+			struct dat_out *o;
+
+			if (!targets[i].sparse || !holes ||
+			    (targets[i].version == 7 && strcmp(targets[i].codec, "none") != 0 &&
+			     overwritten[k].left > LEFT_HEAD))
+				continue;
+			o = create(&targets[i], &c);
+			assert_true(dat_out_is_whole(o));
+			dat_out_abandon(o);
+			o = create_full(&targets[i], &c);
+			overwrite_with(o, overwritten[k].left, overwritten[k].text);
+			assert_int_equal(dat_out_is_whole(o), intact);
+			dat_out_abandon(o);
+		}
+}
+
 /* ---- lies ------------------------------------------------------------------------------ */
 
 static void overwrite(uint64_t offset, const void *data, size_t n)
@@ -415,6 +470,7 @@ int main(void)
 		cmocka_unit_test(test_half_a_page), cmocka_unit_test(test_spill),
 		cmocka_unit_test(test_full_tmpfs),  cmocka_unit_test(test_full_ext4),
 		cmocka_unit_test(test_lies),	    cmocka_unit_test(test_locked),
+		cmocka_unit_test(test_overwritten),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

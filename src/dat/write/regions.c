@@ -106,6 +106,49 @@ int out_write_stage(struct dat_out *o, enum dat_stage stage)
 	return out_write_number(o, stage, 8, o->table.at + DAT_REGIONS_AT_STAGE);
 }
 
+/* Whether the table in the file is the one of this process. */
+static bool has_table(const struct dat_out *o)
+{
+	scoped_buf ours, there;
+	int64_t got;
+
+	buf_init(&ours, SIZE_MAX);
+	buf_init(&there, SIZE_MAX);
+	put_table(o, &ours);
+	buf_fill(&there, 0, ours.len);
+	if (buf_full(&ours) || buf_full(&there))
+		return true;
+	got = file_read_at(o->fd, there.data, there.len, o->table.at);
+	return got < 0 || ((size_t)got == ours.len && memcmp(ours.data, there.data, ours.len) == 0);
+}
+
+/* Neither a page nor the first chunk of a region begins with so many zero bytes. */
+static bool has_bytes(const struct dat_out *o, uint64_t at)
+{
+	static const uint8_t nothing[16];
+	uint8_t there[sizeof(nothing)];
+	int64_t got = file_read_at(o->fd, there, sizeof(there), at);
+
+	return got < 0 || (got == sizeof(there) && memcmp(there, nothing, sizeof(there)) != 0);
+}
+
+bool dat_out_is_whole(const struct dat_out *o)
+{
+	if (!has_table(o))
+		return false;
+	for (uint32_t i = 0; i < o->table.nr; i++) {
+		const struct out_region *r = &o->regions[i];
+		const uint64_t begin = o->table.each[i].offset, size = r->size;
+
+		if (!size || r->spill >= 0)
+			continue;
+		if (!has_bytes(o, begin) ||
+		    (!o->codec && !has_bytes(o, begin + size - r->page_size)))
+			return false;
+	}
+	return true;
+}
+
 /* How long a file of this process may be (ulimit -f); UINT64_MAX: any length. */
 static uint64_t size_limit(void)
 {
