@@ -110,6 +110,8 @@ static int extract(struct session *s, const struct extract_options *opt, struct 
 	s->begin = s->end = session_now();
 	rc = session_save(s, err);
 	session_tell(s, true);
+	if (rc == 0 && s->misplaced.code)
+		rc = error_set(err, s->misplaced.code, "%s", s->misplaced.text);
 	return rc;
 }
 
@@ -121,6 +123,7 @@ int extract_run(const struct tracefs *fs, const struct extract_options *opt,
 		.output = opt->output,
 		.file = opt->file,
 		.meta = {.all_formats = true, .date = opt->date},
+		.rescue = true,
 		.recorder = {.data_file = opt->snapshot ? "snapshot_raw" : NULL},
 	};
 	struct session *s = calloc(1, sizeof(*s));
