@@ -153,6 +153,9 @@ int dat_out_gather(struct dat_out *o);
  */
 bool dat_out_is_whole(const struct dat_out *o);
 
+/* Where the last of its data end, while there are holes between them. */
+uint64_t dat_out_end(const struct dat_out *o);
+
 /*
  * Has dat_out_finish() call this while it moves data, which happens where holes cannot be
  * collapsed: bytes moved so far, and of how many.

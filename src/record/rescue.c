@@ -36,12 +36,39 @@ bool rescue_path(const char *path, char *absolute, size_t cap)
 	return n >= 0 && (size_t)n < cap;
 }
 
+/* The note consists of lines, so a path must not have line ends. */
+static void put_path(struct buf *to, const char *path)
+{
+	for (; *path; path++)
+		if (*path == '\n')
+			buf_puts(to, "\\n");
+		else if (*path == '\\')
+			buf_puts(to, "\\\\");
+		else
+			buf_putc(to, *path);
+	buf_putc(to, '\n');
+}
+
+static char *unescape(char *path)
+{
+	char *to = path;
+
+	for (const char *from = path; *from; from++)
+		if (*from != '\\' || !from[1])
+			*to++ = *from;
+		else
+			*to++ = *++from == 'n' ? '\n' : *from;
+	*to = '\0';
+	return path;
+}
+
 static void put_file(struct buf *to, const char *word, const struct rescue_file *f)
 {
 	if (!f->path[0])
 		return;
-	buf_printf(to, "%s %llu %llu %s\n", word, (unsigned long long)f->dev,
-		   (unsigned long long)f->ino, f->path);
+	buf_printf(to, "%s %llu %llu ", word, (unsigned long long)f->dev,
+		   (unsigned long long)f->ino);
+	put_path(to, f->path);
 	if (!f->nr_base)
 		return;
 	buf_puts(to, strcmp(word, "was") == 0 ? "wasbase" : "base");
@@ -52,8 +79,10 @@ static void put_file(struct buf *to, const char *word, const struct rescue_file 
 
 void rescue_note_put(const struct rescue_note *n, struct buf *to)
 {
-	if (n->temp[0])
-		buf_printf(to, "temp %s\n", n->temp);
+	if (n->temp[0]) {
+		buf_puts(to, "temp ");
+		put_path(to, n->temp);
+	}
 	put_file(to, "file", &n->file);
 	put_file(to, "was", &n->was);
 	vec_each (instance, &n->streams)
@@ -62,15 +91,17 @@ void rescue_note_put(const struct rescue_note *n, struct buf *to)
 		else
 			buf_puts(to, "nostream\n");
 	buf_printf(to, "data %s\n", n->data);
-	if (n->flight)
-		buf_printf(to, "flight %u %s %s\n", n->version, n->compression, n->flight);
+	if (n->flight) {
+		buf_printf(to, "flight %u %s ", n->version, n->compression);
+		put_path(to, n->flight);
+	}
 	if (n->tracer)
 		buf_printf(to, "tracer %s\n", n->tracer);
 }
 
-static bool take_path(char *to, const char *value)
+static bool take_path(char *to, char *value)
 {
-	return snprintf(to, RESCUE_PATH_CAP, "%s", value) < RESCUE_PATH_CAP;
+	return snprintf(to, RESCUE_PATH_CAP, "%s", unescape(value)) < RESCUE_PATH_CAP;
 }
 
 static bool take_file(struct rescue_file *f, char *value)
@@ -121,7 +152,7 @@ static bool take_flight(struct rescue_note *n, char *value)
 		return false;
 	*path = '\0';
 	n->compression = end + 1;
-	n->flight = path + 1;
+	n->flight = unescape(path + 1);
 	return true;
 }
 
@@ -236,6 +267,9 @@ bool tally_kernel(const struct tracefs *fs, const char *instance, uint32_t cpu, 
 
 struct rescue {
 	const struct tracefs *fs;
+	bool late;	     /* other programs may have made files since the recorder died */
+	bool fresh;	     /* `out` is a file that this process has made */
+	struct rlimit limit; /* of the size of files, as it was; rlim_max 0: unchanged */
 	struct rescue_note note;
 	struct rescue_result res;
 	struct dat_out *out; /* NULL: there is no file to write to */
@@ -419,6 +453,40 @@ static int last_words(struct rescue *r, bool is_cut)
 	return rc;
 }
 
+/* The limit was meant for the recorder, and saving needs little more than it has written. */
+static void raise_limit(struct rescue *r)
+{
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_FSIZE, &r->limit) < 0 || r->limit.rlim_cur == r->limit.rlim_max) {
+		r->limit = (struct rlimit){0};
+		return;
+	}
+	most = r->limit;
+	most.rlim_cur = most.rlim_max;
+	setrlimit(RLIMIT_FSIZE, &most);
+}
+
+static void restore_limit(const struct rescue *r)
+{
+	if (r->limit.rlim_max)
+		setrlimit(RLIMIT_FSIZE, &r->limit);
+}
+
+/* The most bytes of pages that the kernel can have. */
+static uint64_t buffers_size(const struct rescue *r)
+{
+	uint64_t sum = 0;
+	int64_t kb;
+
+	vec_each (instance, &r->note.streams)
+		if (*instance &&
+		    tracefs_read_number(r->fs, *instance, "buffer_total_size_kb", &kb, NULL) == 0 &&
+		    kb > 0)
+			sum += (uint64_t)kb << 10;
+	return sum;
+}
+
 /*
  * Data that were read are no longer in the kernel. So nothing is read if a limit of this process
  * prevents writing to the file.
@@ -427,10 +495,15 @@ static int check_limit(struct rescue *r)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
+	    (dat_out_end(r->out) <= limit.rlim_cur &&
+	     buffers_size(r) <= limit.rlim_cur - dat_out_end(r->out)))
 		return 0;
 	dat_out_abandon(r->out);
 	r->out = NULL;
+	if (r->fresh)
+		unlink(r->res.path);
+	r->fresh = false;
 	return error_sys(&r->res.err, -EFBIG, "%s: the size of files is limited", r->res.path);
 }
 
@@ -491,32 +564,13 @@ static bool is_same(const struct rescue_file *f)
 	       (uint64_t)st.st_ino == f->ino;
 }
 
-/* Opens the file again; false if there is nothing to write to it. */
-static bool open_file(struct rescue *r, const struct rescue_file *f)
-{
-	int rc;
-
-	if (!is_same(f) && has_events(r))
-		error_set(&r->res.err, -ENOENT, "%s is no longer the file that was recorded",
-			  f->path);
-	if (!is_same(f))
-		return false;
-	rc = dat_out_reopen(f->path, &r->out, &r->d, &r->c, &r->res.err);
-	if (rc != 0)
-		return false;
-	snprintf(r->res.path, sizeof(r->res.path), "%s", f->path);
-	r->base = f->base;
-	r->nr_base = f->nr_base;
-	return true;
-}
-
 /* ---- files that do not exist yet ---- */
 
 /* Makes a file with everything but the events, as the session would have begun it. */
-static int make_file(struct rescue *r, struct session *s)
+static int make_file(struct rescue *r, struct session *s, const char *path)
 {
 	struct session_options opt = {
-		.output = r->note.flight,
+		.output = path,
 		.file = {.version = r->note.version, .compression = r->note.compression},
 		.meta = {.all_formats = true},
 	};
@@ -543,6 +597,7 @@ static int make_file(struct rescue *r, struct session *s)
 		rc = session_name_file(s, &r->res.err);
 	if (rc == 0)
 		session_trail_read(s, &r->note.file);
+	session_unwatch_file(s);
 	dat_out_abandon(s->out);
 	meta_free(&s->meta);
 	buf_free(&text);
@@ -550,24 +605,101 @@ static int make_file(struct rescue *r, struct session *s)
 	return rc;
 }
 
-static void make_flight(struct rescue *r)
+/* Opens the file for what is in the buffers; false if it has been finished, or on failure. */
+static bool reopen(struct rescue *r, const struct rescue_file *f)
 {
-	struct session *s;
+	if (dat_out_reopen(f->path, &r->out, &r->d, &r->c, &r->res.err) != 0)
+		return false;
+	snprintf(r->res.path, sizeof(r->res.path), "%s", f->path);
+	r->base = f->base;
+	r->nr_base = f->nr_base;
+	return true;
+}
+
+/* Makes the file and opens it. reserved: there is an empty file already, which was made for it. */
+static void make_new(struct rescue *r, const char *path, bool reserved)
+{
+	struct session *s = calloc(1, sizeof(*s));
 	struct session_result unheard;
 
-	if (!r->note.flight || !has_events(r))
-		return;
-	s = calloc(1, sizeof(*s));
-	r->res.err = (struct spur_error){0};
 	if (!s)
 		return;
+	r->res.err = (struct spur_error){0};
 	s->res = &unheard;
-	if (make_file(r, s) == 0)
-		open_file(r, &r->note.file);
+	if (make_file(r, s, path) == 0)
+		r->fresh = reopen(r, &r->note.file);
+	if (!r->fresh && reserved)
+		unlink(path);
 	free(s);
 }
 
+/*
+ * The same at the next free place near a path; itself: which may be that path. What is there was
+ * made by others since the recorder died, or it is the recording.
+ */
+static void make_near(struct rescue *r, const char *near, bool itself)
+{
+	char path[SESSION_PATH_CAP];
+	int rc = session_reserve(near, itself, path);
+
+	if (rc == 0) {
+		make_new(r, path, true);
+		return;
+	}
+	r->res.err = (struct spur_error){0};
+	error_sys(&r->res.err, rc, "%s", near);
+}
+
+static void make_flight(struct rescue *r)
+{
+	if (!r->note.flight || !has_events(r))
+		return;
+	if (r->late)
+		make_near(r, r->note.flight, true);
+	else
+		make_new(r, r->note.flight, false);
+}
+
+/*
+ * Opens the file again; false if there is nothing to write to it. A file that has been finished
+ * meanwhile, or has another content, gets a second one beside it.
+ */
+static bool open_file(struct rescue *r, const struct rescue_file *f)
+{
+	char path[RESCUE_PATH_CAP];
+
+	if (!is_same(f) && has_events(r))
+		error_set(&r->res.err, -ENOENT, "%s is no longer the file that was recorded",
+			  f->path);
+	if (!is_same(f))
+		return false;
+	if (reopen(r, f))
+		return true;
+	snprintf(path, sizeof(path), "%s", f->path);
+	/* Of a flight, what is in the buffers always belongs to the next file. */
+	if (!r->note.flight && r->res.err.code != -EBUSY && has_events(r))
+		make_near(r, path, false);
+	else if (r->res.err.code == -EBADMSG || r->res.err.code == -ENODATA)
+		r->res.err = (struct spur_error){0}; /* Nothing is left that could be saved. */
+	return r->fresh;
+}
+
 /* ---- the interface ---- */
+
+/* Gives the file its name, or the next free one. Without a name it is not found afterwards. */
+static void name_file(struct rescue *r)
+{
+	struct rescue_note *n = &r->note;
+	char path[SESSION_PATH_CAP];
+
+	if (r->late) {
+		if (session_reserve(n->file.path, true, path) < 0)
+			return;
+		snprintf(n->file.path, sizeof(n->file.path), "%s", path);
+	}
+	if (rename(n->temp, n->file.path) < 0 && r->late)
+		unlink(n->file.path);
+}
 
 /*
  * Removes the file if it has no final name yet, because nothing has been recorded. But a recorder
@@ -579,8 +711,10 @@ static bool drop_unnamed(struct rescue *r)
 
 	if (!n->temp[0] || access(n->temp, F_OK) != 0)
 		return false;
-	if (n->file.nr_base && has_events(r) && rename(n->temp, n->file.path) == 0)
+	if (n->file.nr_base && has_events(r)) {
+		name_file(r);
 		return false;
+	}
 	return unlink(n->temp) == 0;
 }
 
@@ -603,7 +737,7 @@ static void choose_file(struct rescue *r)
 		make_flight(r);
 }
 
-struct rescue *rescue_begin(const struct tracefs *fs, const char *note)
+static struct rescue *begin(const struct tracefs *fs, const char *note, bool late)
 {
 	struct rescue *r = *note ? calloc(1, sizeof(*r)) : NULL;
 	int rc;
@@ -611,6 +745,8 @@ struct rescue *rescue_begin(const struct tracefs *fs, const char *note)
 	if (!r)
 		return NULL;
 	r->fs = fs;
+	r->late = late;
+	raise_limit(r);
 	if (!rescue_note_parse(&r->note, note)) {
 		rescue_end(r, NULL);
 		return NULL;
@@ -628,9 +764,14 @@ struct rescue *rescue_begin(const struct tracefs *fs, const char *note)
 	return r;
 }
 
+struct rescue *rescue_begin(const struct tracefs *fs, const char *note)
+{
+	return begin(fs, note, true);
+}
+
 bool rescue_failed(const struct rescue *r)
 {
-	return r && r->res.err.code;
+	return r && r->res.err.code && !r->fresh;
 }
 
 void rescue_end(struct rescue *r, struct rescue_result *res)
@@ -646,6 +787,7 @@ void rescue_end(struct rescue *r, struct rescue_result *res)
 	/* It gets no more events, but it may not be finished. */
 	if (is_same(&r->note.was))
 		dat_finish_file(r->note.was.path, NULL);
+	restore_limit(r);
 	if (res)
 		*res = r->res;
 	if (r->described)
@@ -659,7 +801,7 @@ void rescue_end(struct rescue *r, struct rescue_result *res)
 
 void *rescue_before(const struct tracefs *fs, const char *note)
 {
-	return rescue_begin(fs, note);
+	return begin(fs, note, false);
 }
 
 void rescue_after(void *rescue)

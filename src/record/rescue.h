@@ -16,6 +16,8 @@
  *	                   the file that is to be made of what the buffers hold
  *	tracer NAME        whose result is a text
  *
+ * In a PATH, "\n" is the end of a line and "\\" a backslash.
+ *
  * The kernel counts every event that is read from a ring buffer ("read events"). Those of them that
  * are not in the file were lost with the recorder's memory. So the number of missing events is
  * known exactly. It is put into the first saved page, as the kernel marks pages after a loss.
@@ -68,17 +70,24 @@ struct rescue;
 
 /*
  * Stops the buffers and moves their data to the file; to be called before the settings are
- * restored. NULL if there is nothing to do, or no memory.
+ * restored. NULL if there is nothing to do, or no memory. The recorder may have died long ago, so a
+ * file that is to be made does not replace another one: it gets the next free name (NAME.saved, …).
  */
 struct rescue *rescue_begin(const struct tracefs *fs, const char *note);
 
 /* Finishes the file, and frees. res may be NULL. */
 void rescue_end(struct rescue *r, struct rescue_result *res);
 
-/* Whether saving has failed. */
+/*
+ * Whether saving has failed and may succeed later. What did not fit into a file that was made for
+ * it is lost: else each attempt would make another file.
+ */
 bool rescue_failed(const struct rescue *r);
 
-/* The callbacks for a guardian: see struct undo_options. */
+/*
+ * The callbacks for a guardian: see struct undo_options. It acts when the recorder dies, so it
+ * replaces what the recorder would have replaced.
+ */
 void *rescue_before(const struct tracefs *fs, const char *note);
 void rescue_after(void *rescue);
 

@@ -393,15 +393,30 @@ bool session_file_is_whole(struct session *s)
 	return false;
 }
 
-static int put_nothing(struct putter *p, const char *path)
+static int put_empty(struct putter *p, const char *path)
 {
 	int made = make_file(path);
 
-	if (made < 0)
-		return made;
-	close(made);
-	unlink(path);
-	return 0;
+	return made < 0 ? made : close(made) == 0 ? 0 : -errno;
+}
+
+int session_reserve(const char *place, bool itself, char *path)
+{
+	struct putter empty = {.put = put_empty};
+	int n = itself ? snprintf(path, SESSION_PATH_CAP, "%s", place) : 0;
+
+	if (itself && n < SESSION_PATH_CAP && put_empty(&empty, path) == 0)
+		return 0;
+	return put_near(place, &empty, path);
+}
+
+static int put_nothing(struct putter *p, const char *path)
+{
+	int rc = put_empty(p, path);
+
+	if (rc == 0)
+		unlink(path);
+	return rc;
 }
 
 bool session_move_output(struct session *s)

@@ -96,6 +96,12 @@ void session_check_closed(struct session *s, int fd);
 bool session_file_is_whole(struct session *s);
 bool session_move_output(struct session *s);
 
+/*
+ * Creates an empty file: NAME.saved, NAME.saved-2, … in the folder of a path or the nearest one in
+ * which that is possible; itself: at that path, if there is no file. 0 or a negative errno.
+ */
+int session_reserve(const char *place, bool itself, char *path);
+
 static inline const char *session_output(const struct session *s)
 {
 	return s->output[0] ? s->output : s->opt->output;

@@ -311,6 +311,54 @@ def stays(lib, t, drill):
     return ''
 
 
+def other_has_name(lib):
+    """What a flight had is saved beside a file that was made after its end."""
+    def test(t, where):
+        before = lib.state()
+        drill = Drill(lib, t, f'{where}/0', ['--flight'])
+        file = drill.recording.file
+        try:
+            if not drill.running() or drill.recording.child.poll() is not None:
+                return 'does not start'
+            wrong = drill.kill_both()
+        finally:
+            drill.end()
+        if wrong:
+            return wrong
+        lib.touch(file, lib.OTHER)
+        status, said = spur(t, 'list', '-t')
+        if status or f'events saved in {file}.saved\n' not in said:
+            return f'status {status}: {said}'
+        with open(file, 'rb') as other:
+            if other.read() != lib.OTHER:
+                return 'the file of somebody else has been changed'
+        return kernel_restored(lib, before) or lib.opens(t, f'{file}.saved', lib.KILLED)
+    return test
+
+
+def restored(lib):
+    """A file that was restored before it got what is left in the kernel says that it is cut; the rest gets a file, too."""
+    def test(t, where):
+        before = lib.state()
+        drill, wrong = killed(lib, t, f'{where}/0', [])
+        file = drill.recording.file
+        if wrong:
+            return wrong
+        for argv in (['convert', '-i', file, f'{where}/converted.dat'], ['restore', file]):
+            status, said = spur(t, *argv)
+            if status != (3 if argv[0] == 'convert' else 0):
+                return f'{argv}: status {status}: {said}'
+        wrong = lib.opens(t, f'{where}/converted.dat', lib.KILLED) or lib.opens(t, file, lib.KILLED)
+        if wrong:
+            return wrong
+        status, said = spur(t, 'list', '-t')
+        if status or f'events saved in {file}.saved\n' not in said:
+            return f'status {status}: {said}'
+        wrong = kernel_restored(lib, before) or lib.opens(t, f'{file}.saved', lib.KILLED)
+        return wrong or (not lib.events(t, f'{file}.saved') and 'no events')
+    return test
+
+
 def nothing(lib, t, drill):
     return ''
 
@@ -365,5 +413,7 @@ def tests(lib):
         'kill -9 of both, probes': dead(lib, probe, has_owned_probe, nothing, 'cleaned up after process {},'),
         'kill -9 of both, no output': dead(lib, lambda t: [], loses_file, stays,
                                            'what process {} recorded until it was killed is dropped'),
+        'kill -9 of both, a flight whose name is used': other_has_name(lib),
+        'kill -9 of both, then restored': restored(lib),
         'another pid namespace': namespace(lib),
     }

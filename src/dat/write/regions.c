@@ -149,6 +149,18 @@ bool dat_out_is_whole(const struct dat_out *o)
 	return true;
 }
 
+uint64_t dat_out_end(const struct dat_out *o)
+{
+	uint64_t end = o->front;
+
+	for (uint32_t i = 0; i < o->table.nr; i++) {
+		const uint64_t at = o->table.each[i].offset + o->regions[i].size;
+
+		end = o->table.each[i].offset && at > end ? at : end;
+	}
+	return end;
+}
+
 /* How long a file of this process may be (ulimit -f); UINT64_MAX: any length. */
 static uint64_t size_limit(void)
 {
