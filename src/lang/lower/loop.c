@@ -5,9 +5,9 @@
  *
  * The kernel would call it 8 million times while the CPU does nothing else. So a program has a
  * number of rounds (config max_loop_rounds) that all of its loops share. A program that needs more
- * ends there, which is counted. Loops that are known to be short, and loops over maps, are not
- * limited. Over a recording the probes of events have the same limit; begin, end and intervals have
- * none.
+ * ends there, which is counted. Ranges that are known to be short, and loops over maps that are in
+ * no other loop, are not limited. Over a recording the probes of events have the same limit; begin,
+ * end and intervals have none.
  */
 #include <string.h>
 
@@ -81,59 +81,64 @@ static int64_t max_rounds(const struct lower *l)
 
 /* ---- loops that are counted ---- */
 
-static bool is_counted(const struct lower *l, const struct node *n)
-{
-	return n->is_counted && lower_counts_rounds(l);
-}
-
 bool lower_counts_rounds(const struct lower *l)
 {
-	return l->prog->counts_rounds &&
+	return (l->prog->counts_rounds || lower_nests_map_loops(l->prog->body, false)) &&
 	       (l->prog->runs == RUNS_IN_KERNEL || l->prog->targets.at[0]->type > PT_INTERVAL);
 }
 
+static ir_reg rounds_left(struct lower *l)
+{
+	return ir_load(l->f, lower_frame_address(l), l->rounds_at, 8, false);
+}
+
+/* At the begin of a round: ends the program if that is one too many. */
 static void cut_off(struct lower *l)
 {
 	lower_count_probe(l, &l->unit->cut_off, "cut_off");
-	if (l->in.is_callback)
-		ir_store_const(l->f, l->in.vars, l->return_at, 8, 1);
+	ir_store_const(l->f, l->in.vars, l->return_at, 8, RETURN_PROGRAM);
 	ir_jump(l->f, l->in.end);
 }
 
-/* One round more than is left shows that there are too many. */
-static void run_counted(struct lower *l, ir_reg wanted, uint32_t body)
+/* The kernel passes the number of the round. */
+static void limit_round(struct lower *l)
 {
-	const ir_label fits = ir_new_label(l->f), ended = ir_new_label(l->f),
-		       some = ir_new_label(l->f);
-	const ir_reg rounds = ir_new(l->f), rest = ir_new(l->f);
-	const ir_reg left = ir_load(l->f, lower_frame_address(l), l->rounds_at, 8, false);
-	const ir_reg most = ir_binary_const(l->f, IR_ADD, left, 1);
-	ir_reg had;
+	const ir_label fits = ir_new_label(l->f);
 
-	ir_set(l->f, rounds, wanted);
-	ir_branch(l->f, IR_ULE, wanted, most, fits);
-	ir_set(l->f, rounds, most);
-	ir_place(l->f, fits);
-	had = run_body(l, rounds, body);
-	ir_branch(l->f, IR_ULE, had, left, ended);
+	ir_branch(l->f, IR_ULT, ir_arg(l->f, 0), rounds_left(l), fits);
 	cut_off(l);
-	ir_place(l->f, ended);
+	ir_place(l->f, fits);
+}
+
+static void count_round(struct lower *l)
+{
+	const ir_label fits = ir_new_label(l->f);
+	const ir_reg left = rounds_left(l);
+
+	ir_branch_const(l->f, IR_NE, left, 0, fits);
+	cut_off(l);
+	ir_place(l->f, fits);
+	ir_store(l->f, lower_frame_address(l), l->rounds_at, 8,
+		 ir_binary_const(l->f, IR_SUB, left, 1));
+}
+
+/* `more`: calls of the body that are no rounds. */
+static void run_loop(struct lower *l, bool counted, ir_reg rounds, uint32_t body, int64_t more)
+{
+	const ir_reg had = run_body(l, rounds, body), rest = ir_new(l->f);
+	ir_label some;
+
+	if (!counted)
+		return;
+	some = ir_new_label(l->f);
 	/* Loops inside this one have used some, too. */
-	ir_set(l->f, rest,
-	       ir_binary(l->f, IR_SUB,
-			 ir_load(l->f, lower_frame_address(l), l->rounds_at, 8, false), had));
+	ir_set(l->f, rest, ir_binary(l->f, IR_SUB, rounds_left(l), had));
+	if (more)
+		ir_set(l->f, rest, ir_binary_const(l->f, IR_ADD, rest, more));
 	ir_branch_const(l->f, IR_SGE, rest, 0, some);
 	ir_set_const(l->f, rest, 0);
 	ir_place(l->f, some);
 	ir_store(l->f, lower_frame_address(l), l->rounds_at, 8, rest);
-}
-
-static void run_loop(struct lower *l, const struct node *n, ir_reg rounds, uint32_t body)
-{
-	if (is_counted(l, n))
-		run_counted(l, rounds, body);
-	else
-		run_body(l, rounds, body);
 }
 
 /* Whether a statement can leave the loop around it; `inner`: it is in an inner loop. */
@@ -185,32 +190,41 @@ static bool can_change(const struct node *e, const struct node *body)
 	}
 }
 
-/* Whether a condition depends on a map, which other probes and CPUs may change. */
-static bool reads_map(const struct node *list)
+static bool is_each(const struct node *n)
 {
-	for (const struct node *e = list; e; e = e->next)
-		if (e->kind == N_MAP || reads_map(e->a) || reads_map(e->b) || reads_map(e->c))
-			return true;
-	return false;
+	return n->kind == N_FOR && n->c->kind == N_MAP;
 }
 
-static void warn_endless(struct lower *l, const struct node *n)
+static uint64_t times(uint64_t a, uint64_t b)
+{
+	uint64_t all;
+
+	return __builtin_mul_overflow(a, b, &all) ? LOWER_UNKNOWN : all;
+}
+
+/* Warns unless constants say that the loop is short. Loops that are in a long one may be. */
+static void warn_long(struct lower *l, const struct node *n, uint64_t own)
 {
 	const uint32_t most = l->unit->config.max_loop_rounds;
+	const bool endless =
+		n->kind == N_WHILE && !can_change(n->a, n->b) && !can_leave(n->b, false);
+	const bool inside = l->around == LOWER_UNKNOWN && !is_each(n);
 	struct span head = n->at;
 
 	head.to = n->kind == N_FOR ? n->c->at.to : n->a->at.to;
-	if (n->kind == N_WHILE && !can_change(n->a, n->b) && !can_leave(n->b, false))
+	if (own <= most && (inside || times(l->around, own) <= most))
+		return;
+	if (own && endless)
 		source_warning(l->c->source, head,
 			       "this loop does not end by itself: it is cut off after %u rounds "
 			       "(max_loop_rounds)",
 			       most);
-	else if (n->kind == N_WHILE && reads_map(n->a))
+	else if (own == LOWER_UNKNOWN || is_each(n))
 		source_warning(l->c->source, head,
 			       "how many rounds this loop has is not known: it is cut off after %u "
 			       "(max_loop_rounds)",
 			       most);
-	else if (n->is_too_long)
+	else
 		source_warning(l->c->source, head,
 			       "this loop has too many rounds: it is cut off after %u "
 			       "(max_loop_rounds)",
@@ -219,18 +233,21 @@ static void warn_endless(struct lower *l, const struct node *n)
 
 /* ---- while, for, unroll ---- */
 
-static void lower_while(struct lower *l, struct node *n)
+static void lower_while(struct lower *l, struct node *n, bool counted)
 {
 	struct lower_func before;
 	const uint32_t body = lower_body_begin(l, 2, 1, &before);
 
 	lower_unless(l, n->a, l->in.end);
+	if (counted)
+		limit_round(l);
 	lower_statements(l, n->b);
 	lower_body_end(l, &before);
-	run_loop(l, n, ir_const(l->f, max_rounds(l)), body);
+	/* The last call only finds out that the condition is false. */
+	run_loop(l, counted, ir_const(l->f, max_rounds(l)), body, 1);
 }
 
-static void lower_range(struct lower *l, struct node *n)
+static void lower_range(struct lower *l, struct node *n, bool counted)
 {
 	const ir_label some = ir_new_label(l->f), few = ir_new_label(l->f);
 	struct lower_func before;
@@ -255,12 +272,14 @@ static void lower_range(struct lower *l, struct node *n)
 	ir_set_const(l->f, rounds, max_rounds(l));
 	ir_place(l->f, few);
 	body = lower_body_begin(l, 2, 1, &before);
+	if (counted)
+		limit_round(l);
 	set_number(&i, ir_binary(l->f, IR_ADD, ir_arg(l->f, 0),
 				 ir_load(l->f, l->in.vars, first_at, 8, false)));
 	var_set(l, n->a->var, &i);
 	lower_statements(l, n->b);
 	lower_body_end(l, &before);
-	run_loop(l, n, rounds, body);
+	run_loop(l, counted, rounds, body, 0);
 }
 
 /* Copies the entry to $kv. */
@@ -285,12 +304,14 @@ static ir_reg for_each(struct lower *l, const struct map_def *m, uint32_t body)
 		       ir_func_address(l->f, body), lower_frame_address(l), ir_const(l->f, 0));
 }
 
-static void lower_each(struct lower *l, struct node *n)
+static void lower_each(struct lower *l, struct node *n, bool counted)
 {
 	const struct map_def *m = n->c->map;
 	struct lower_func before;
 	uint32_t body = lower_body_begin(l, 4, 3, &before);
 
+	if (counted)
+		count_round(l);
 	copy_entry(l, m, n->a->var, ir_arg(l->f, 1), ir_arg(l->f, 2));
 	lower_statements(l, n->b);
 	lower_body_end(l, &before);
@@ -347,7 +368,9 @@ ir_reg lower_map_length(struct lower *l, const struct map_def *m)
 
 void lower_loop(struct lower *l, struct node *n)
 {
-	const bool each = n->kind == N_FOR && n->c->kind == N_MAP;
+	const bool each = is_each(n);
+	const uint64_t own = lower_rounds_of(l->prog, n), around = l->around;
+	const bool counted = lower_counts_rounds(l) && (each ? l->in.is_callback : n->is_counted);
 
 	if (!compile_has(l->features, each ? FEATURE_FOR_EACH : FEATURE_LOOP)) {
 		source_error(l->c->source, n->at, "this kernel has no %s, which the loop needs",
@@ -355,12 +378,14 @@ void lower_loop(struct lower *l, struct node *n)
 		l->failed = true;
 		return;
 	}
-	if (is_counted(l, n))
-		warn_endless(l, n);
+	if (counted)
+		warn_long(l, n, own);
+	l->around = times(around, own);
 	if (each)
-		lower_each(l, n);
+		lower_each(l, n, counted);
 	else if (n->kind == N_FOR)
-		lower_range(l, n);
+		lower_range(l, n, counted);
 	else
-		lower_while(l, n);
+		lower_while(l, n, counted);
+	l->around = around;
 }

@@ -465,6 +465,21 @@ static void find_scratch(struct lower *l)
 
 /* ---- a program ---- */
 
+/*
+ * The rounds of loops over maps are counted one by one. If the verifier knew the number, it would
+ * check each round with another one; after the exclusive or it does not know it.
+ */
+static ir_reg rounds_of_program(struct lower *l)
+{
+	const int64_t most = l->unit->config.max_loop_rounds;
+	ir_reg unknown;
+
+	if (!lower_nests_map_loops(l->prog->body, false))
+		return ir_const(l->f, most);
+	unknown = IR_CALL(l->f, BPF_FUNC_ktime_get_ns);
+	return ir_binary_const(l->f, IR_ADD, ir_binary(l->f, IR_XOR, unknown, unknown), most);
+}
+
 static void prepare_loops(struct lower *l)
 {
 	if (!l->prog->loops)
@@ -474,13 +489,12 @@ static void prepare_loops(struct lower *l)
 	l->frame_vars += 16;
 	ir_store(l->f, ir_frame(l->f, 0), l->ctx_at, 8, l->in.ctx);
 	ir_store_const(l->f, ir_frame(l->f, 0), l->return_at, 8, 0);
+	l->around = 1;
 	if (!lower_counts_rounds(l))
 		return;
 	l->rounds_at = l->frame_vars;
 	l->frame_vars += 8;
-	/* A while needs one more to find out that it ends. */
-	ir_store_const(l->f, ir_frame(l->f, 0), l->rounds_at, 8,
-		       (int64_t)l->unit->config.max_loop_rounds + 1);
+	ir_store(l->f, ir_frame(l->f, 0), l->rounds_at, 8, rounds_of_program(l));
 }
 
 /* While probes are being detached, programs that still run do nothing. */

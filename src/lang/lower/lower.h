@@ -66,6 +66,7 @@ struct lower {
 	uint32_t ctx_at;    /* loops: offset of the context's address in the frame */
 	uint32_t return_at; /* loops: enum lower_return, set by a return or exit() in a loop */
 	uint32_t rounds_at; /* counted loops: how many rounds are left */
+	uint64_t around;    /* the rounds of all loops around, LOWER_UNKNOWN when not known */
 	uint32_t frame_used, scratch_used;
 	uint32_t frame_vars, scratch_vars; /* the part of them for variables */
 	uint32_t scratch_most;		   /* the highest scratch_used */
@@ -259,12 +260,21 @@ void lower_rounds(struct lower *l, uint32_t rounds, lower_step_fn *step, const v
 uint32_t lower_body_begin(struct lower *l, unsigned int nr_args, unsigned int frame_arg,
 			  struct lower_func *before);
 void lower_body_end(struct lower *l, const struct lower_func *before);
-/* Whether the rounds of its loops are counted. */
+/* Whether the rounds of its loops are counted; the frame has the rest at rounds_at. */
 bool lower_counts_rounds(const struct lower *l);
 ir_reg lower_frame_address(struct lower *l);
 
 /* The number of entries of a map. */
 ir_reg lower_map_length(struct lower *l, const struct map_def *m);
+
+/* ---- the rounds of loops: rounds.c ---- */
+
+#define LOWER_UNKNOWN UINT64_MAX
+
+/* The rounds that a loop has at most, or LOWER_UNKNOWN. */
+uint64_t lower_rounds_of(const struct program *p, const struct node *n);
+/* Whether one of the statements is a loop over a map in another loop; `inside`: they are in one. */
+bool lower_nests_map_loops(const struct node *list, bool inside);
 
 /* ---- builtins that only show or pass on something ---- */
 
