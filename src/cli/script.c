@@ -604,6 +604,7 @@ static void set_options(struct script_command *o, const struct buf *text,
 	opt->btf = o->btf;
 	opt->traceable = o->traceable;
 	opt->probe_filter = o->probe_filter;
+	opt->max_loop_rounds = o->max_loop_rounds;
 	opt->unsafe = o->unsafe;
 	opt->no_kprobe_multi = is_without(o, "kprobe_multi");
 	opt->no_uprobe_multi = is_without(o, "uprobe_multi");
@@ -725,6 +726,8 @@ static const struct opt opts[] = {
 	{0, "debuginfo", OPT_LIST, "DIR[:DIR...]", "look for programs' debug information here, too",
 	 AT(debuginfo), .values = "FILE"},
 	{0, "probe-filter", OPT_STRING, "REGEX", "only probes whose names match", AT(probe_filter)},
+	{0, "max-loop-rounds", OPT_STRING, "N", "rounds that the loops of a hit may have (65536)",
+	 AT(max_loop_rounds)},
 	{0, "unsafe", OPT_FLAG, NULL,
 	 "allow functions that change the system: system(), signal(), ...", AT(unsafe)},
 	{0, "no-warnings", OPT_FLAG, NULL, "no warnings about the script", AT(no_warnings)},

@@ -21,7 +21,7 @@ struct script_command {
 	const char *file;    /* or a file, "-": standard input */
 	struct string_refs positional, named;
 	const char *input, *output, *format, *buffering, *dump, *command, *features, *btf,
-		*probe_filter, *traceable, *aot;
+		*probe_filter, *traceable, *aot, *max_loop_rounds;
 	struct string_refs include_dirs, include_files, debuginfo;
 	vec_of(pid_t) pids;
 	const char *pattern; /* of -l; NULL: the script's probes, or all */

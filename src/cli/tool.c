@@ -39,6 +39,8 @@ static const struct opt opts[] = {
 	{'B', "buffer", OPT_STRING, "MODE", "when output is written: none, line or full",
 	 AT(script.buffering), NULL, "none line full"},
 	{'v', "verbose", OPT_FLAG, NULL, "print more", AT(script.verbose)},
+	{0, "max-loop-rounds", OPT_STRING, "N", "rounds that the loops of a hit may have (65536)",
+	 AT(script.max_loop_rounds)},
 	{0, "no-warnings", OPT_FLAG, NULL, "no warnings, for example about lost events",
 	 AT(script.no_warnings)},
 	{0, "show", OPT_FLAG, NULL, "print the tool's script instead", AT(show)},

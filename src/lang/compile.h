@@ -55,6 +55,9 @@ int config_script(const struct script_ast *ast, struct unit *u);
  */
 int config_environment(char *const *environment, struct unit *u, struct spur_error *err);
 
+/* One setting, as of a command line: it wins over the environment if it is applied later. */
+int config_option(const char *name, const char *value, struct unit *u, struct spur_error *err);
+
 /* 0, or a negative errno with messages in the source. The unit has no pointers into the tree. */
 int compile(struct script_ast *ast, struct env *env, struct probe_world *world,
 	    const struct compile_options *opt, struct unit *unit);

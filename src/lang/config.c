@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/scoped.h"
 #include "base/suggest.h"
 
 enum config_kind {
@@ -233,6 +234,27 @@ int config_script(const struct script_ast *ast, struct unit *u)
 	return rc;
 }
 
+static int apply(const struct config_def *d, const char *value, struct unit *u,
+		 struct spur_error *err)
+{
+	scoped_buf why = buf_new(1024);
+
+	if (set(d, u, value)) {
+		u->config.given |= 1ull << (d - settings);
+		return 0;
+	}
+	put_wrong(d, value, &why);
+	return error_set(err, -EINVAL, "%s: %s", d->name, buf_str(&why));
+}
+
+int config_option(const char *name, const char *value, struct unit *u, struct spur_error *err)
+{
+	const struct config_def *d = find(name);
+
+	return d ? apply(d, value, u, err)
+		 : error_set(err, -EINVAL, "there is no setting '%s'", name);
+}
+
 int config_environment(char *const *environment, struct unit *u, struct spur_error *err)
 {
 	for (; *environment; environment++) {
@@ -246,17 +268,8 @@ int config_environment(char *const *environment, struct unit *u, struct spur_err
 		memcpy(name, *environment, (size_t)(eq - *environment));
 		name[eq - *environment] = '\0';
 		d = find(name);
-		if (d && !set(d, u, eq + 1)) {
-			struct buf why;
-
-			buf_init(&why, 1024);
-			put_wrong(d, eq + 1, &why);
-			error_set(err, -EINVAL, "%s: %s", d->name, buf_str(&why));
-			buf_free(&why);
+		if (d && apply(d, eq + 1, u, err) < 0)
 			return -EINVAL;
-		}
-		if (d)
-			u->config.given |= 1ull << (d - settings);
 	}
 	return 0;
 }

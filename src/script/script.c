@@ -102,6 +102,8 @@ static int compile_script(struct script *s, struct spur_error *err)
 		return rc;
 	if (s->opt.environment)
 		rc = config_environment(s->opt.environment, &s->unit, err);
+	if (rc == 0 && s->opt.max_loop_rounds)
+		rc = config_option("max_loop_rounds", s->opt.max_loop_rounds, &s->unit, err);
 	if (rc < 0)
 		return rc;
 	open_world(s);

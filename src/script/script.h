@@ -42,6 +42,7 @@ struct script_options {
 	const char *kernel_build;  /* where the headers made by its build are; or NULL */
 	const char *const *include_files; /* read before the script, up to a NULL; or NULL */
 	char *const *environment;	  /* BPFTRACE_… settings; or NULL */
+	const char *max_loop_rounds;	  /* wins over that setting; or NULL */
 	const char *probe_filter; /* a regular expression: only probes whose names match; or NULL */
 	bool unsafe, no_warnings;
 	bool no_kprobe_multi, no_uprobe_multi, no_kprobe_session; /* links not to be used */
