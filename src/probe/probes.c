@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/utsname.h>
 
 #include "base/array.h"
@@ -171,14 +172,19 @@ static const struct provider providers[] = {
 
 #define NR_PROVIDERS ARRAY_SIZE(providers)
 
+/* Names are the same in capital letters; short aliases are not: u and U are different probes. */
+static bool is_name(const char *name, const char *word, size_t len)
+{
+	return strlen(word) == len &&
+	       (len > 2 ? !strncasecmp(name, word, len) : !memcmp(name, word, len));
+}
+
 static bool has_word(const char *words, const char *word)
 {
-	size_t len = strlen(word);
-
-	for (const char *s = words; len && *s; s += strspn(s, " ")) {
+	for (const char *s = words; *s; s += strspn(s, " ")) {
 		size_t n = strcspn(s, " ");
 
-		if (n == len && !memcmp(s, word, len))
+		if (is_name(s, word, n))
 			return true;
 		s += n;
 	}
@@ -188,7 +194,8 @@ static bool has_word(const char *words, const char *word)
 static const struct provider *provider_named(const char *name)
 {
 	for (size_t i = 0; i < NR_PROVIDERS; i++)
-		if (!strcmp(providers[i].name, name) || has_word(providers[i].aliases, name))
+		if (is_name(providers[i].name, name, strlen(providers[i].name)) ||
+		    has_word(providers[i].aliases, name))
 			return &providers[i];
 	return NULL;
 }
@@ -687,7 +694,7 @@ static void describe_kernel(struct probe_world *w, const struct probe_target *t,
 		s += len;
 		s += strspn(s, ", ");
 	}
-	if (s && t->type == PT_FEXIT)
+	if (s && (t->type == PT_FEXIT || t->type == PT_KRETPROBE))
 		put_return(text.data, t->symbol, to);
 	buf_free(&text);
 }
@@ -760,6 +767,12 @@ static void describe_user(const struct probe_world *w, const struct probe_target
 	binary_close(b);
 }
 
+static bool is_of_function(enum probe_type t)
+{
+	return t == PT_KPROBE || t == PT_KRETPROBE || t == PT_FENTRY || t == PT_FEXIT ||
+	       t == PT_ITER;
+}
+
 void probe_describe(struct probe_world *w, const struct probe_target *t, struct buf *to)
 {
 	if (t->system && t->event)
@@ -768,7 +781,6 @@ void probe_describe(struct probe_world *w, const struct probe_target *t, struct 
 		describe_raw(w, t, to);
 	else if (t->type == PT_UPROBE && t->path && t->address)
 		describe_user(w, t, to);
-	else if ((t->type == PT_FENTRY || t->type == PT_FEXIT || t->type == PT_ITER) && t->symbol &&
-		 !t->bpf_prog)
+	else if (is_of_function(t->type) && t->symbol && !t->bpf_prog)
 		describe_kernel(w, t, to);
 }

@@ -57,6 +57,7 @@ enum {
 
 struct btf_maker {
 	struct buf types, strings;
+	uint32_t before; /* bytes of the kernel's strings, for a module */
 };
 
 static void put32(struct buf *b, uint32_t v)
@@ -66,7 +67,7 @@ static void put32(struct buf *b, uint32_t v)
 
 static uint32_t text(struct btf_maker *m, const char *s)
 {
-	uint32_t at = (uint32_t)m->strings.len;
+	uint32_t at = m->before + (uint32_t)m->strings.len;
 
 	buf_put(&m->strings, s, strlen(s) + 1);
 	return at;
@@ -191,27 +192,55 @@ static void add_types(struct btf_maker *m)
 	member(m, "later", 38, 32 * 8, 0);
 }
 
-/* Fills `to` with the whole file. */
-static void make_btf(struct buf *to)
+static void begin_btf(struct btf_maker *m)
 {
-	struct btf_maker m;
+	buf_init(&m->types, 1 << 20);
+	buf_init(&m->strings, 1 << 20);
+	buf_putc(&m->strings, '\0');
+	m->before = 0;
+}
+
+static void end_btf(struct btf_maker *m, struct buf *to)
+{
 	uint16_t magic = 0xeb9f;
 
-	buf_init(&m.types, 1 << 20);
-	buf_init(&m.strings, 1 << 20);
-	buf_putc(&m.strings, '\0');
-	add_types(&m);
 	buf_put(to, &magic, 2);
 	buf_put(to, "\1\0", 2);
 	put32(to, 24);
 	put32(to, 0);
-	put32(to, (uint32_t)m.types.len);
-	put32(to, (uint32_t)m.types.len);
-	put32(to, (uint32_t)m.strings.len);
-	buf_put(to, m.types.data, m.types.len);
-	buf_put(to, m.strings.data, m.strings.len);
-	buf_free(&m.types);
-	buf_free(&m.strings);
+	put32(to, (uint32_t)m->types.len);
+	put32(to, (uint32_t)m->types.len);
+	put32(to, (uint32_t)m->strings.len);
+	buf_put(to, m->types.data, m->types.len);
+	buf_put(to, m->strings.data, m->strings.len);
+	buf_free(&m->types);
+	buf_free(&m->strings);
+}
+
+/* Fills `to` with the whole file. */
+static inline void make_btf(struct buf *to)
+{
+	struct btf_maker m;
+
+	begin_btf(&m);
+	add_types(&m);
+	end_btf(&m, to);
+}
+
+/* The file of a module with two types, which make tracepoints if they are called btf_trace_NAME. */
+static inline void make_module_btf(struct buf *to, const char *one, const char *two)
+{
+	struct btf_maker kernel, m;
+
+	begin_btf(&kernel);
+	add_types(&kernel);
+	begin_btf(&m);
+	m.before = (uint32_t)kernel.strings.len;
+	type(&m, one, KIND_TYPEDEF, 0, 40);
+	type(&m, two, KIND_TYPEDEF, 0, 40);
+	end_btf(&m, to);
+	buf_free(&kernel.types);
+	buf_free(&kernel.strings);
 }
 
 #endif

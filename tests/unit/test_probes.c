@@ -20,6 +20,7 @@
 #include "fake_tracefs.h"
 #include "probe/probes.h"
 #include "probe/usdt.h"
+#include "probe_kernel.h"
 #include "scan/trace.h"
 #include "symbols/abi.h"
 
@@ -189,6 +190,11 @@ static const struct match_case matches[] = {
 	{"BEGIN", 0, "BEGIN"},
 	{"begin", 0, "begin"},
 	{"END", 0, "END"},
+	{"beGiN", 0, "beGiN"},
+	{"TRACEPOINT:sched:sched_switch", 0, "tracepoint:sched:sched_switch"},
+	{"KProbe:vfs_read", 0, "kprobe:vfs_read"},
+	{"KFUNC:vfs_read", 0, "fentry:vmlinux:vfs_read"},
+	{"K:vfs_read", -EINVAL, "Invalid probe type: K"},
 	{"BEGIN:x", -EINVAL, "begin probe type requires 0 arguments, found 1"},
 	{"nonsense:x", -EINVAL, "Invalid probe type: nonsense"},
 	{"tracepont:x:y", -EINVAL, "HINT: did you mean 'tracepoint'?"},
@@ -457,6 +463,57 @@ static void test_list(void **state)
 	assert_string_equal(err.text, "Invalid probe type: nonsense");
 }
 
+/* Makes up a file of /sys/kernel/btf. */
+static void add_btf(struct fixture *f, const char *module, const char *one, const char *two)
+{
+	char path[400];
+	struct buf btf;
+	FILE *file;
+
+	buf_init(&btf, 1 << 20);
+	if (one)
+		make_module_btf(&btf, one, two);
+	else
+		make_btf(&btf);
+	snprintf(path, sizeof(path), "%s/btf/%s", f->fs.path, module);
+	fake_file(&f->fs, path + strlen(f->fs.path) + 1, "");
+	file = fopen(path, "we");
+	assert_non_null(file);
+	assert_int_equal(fwrite(btf.data, 1, btf.len, file), btf.len);
+	fclose(file);
+	buf_free(&btf);
+	if (!one)
+		f->world.btf = arena_strdup(&f->arena, path);
+}
+
+#define PARAMETERS                                                                                 \
+	"    struct file * file\n"                                                                 \
+	"    const char * buf\n"                                                                   \
+	"    size_t count\n"                                                                       \
+	"    void * pos\n"
+
+static void test_parameters(void **state)
+{
+	static const struct {
+		const char *pattern, *expected;
+	} cases[] = {
+		{"fentry:vfs_read", "fentry:vmlinux:vfs_read\n" PARAMETERS},
+		{"kprobe:vfs_read", "kprobe:vfs_read\n" PARAMETERS},
+		{"kretprobe:vfs_read",
+		 "kretprobe:vfs_read\n" PARAMETERS "    unsigned long retval\n"},
+		{"kprobe:vfs_write", "kprobe:vfs_write\n"},
+	};
+	struct fixture *f = *state;
+	struct spur_error err = {0};
+
+	add_btf(f, "vmlinux", NULL, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		buf_reset(&f->out);
+		assert_int_equal(probes_list(&f->world, cases[i].pattern, list_one, f, &err), 0);
+		assert_string_equal(buf_str(&f->out), cases[i].expected);
+	}
+}
+
 /* The name of function i, long enough that comparing two of them takes a while. */
 static const char *many_name(char *to, size_t cap, size_t i)
 {
@@ -682,6 +739,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_suggest, setup, teardown),
 		cmocka_unit_test(test_type_names),
 		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_parameters, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_syscalls, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_recorded, setup, teardown),
