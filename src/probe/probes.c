@@ -45,7 +45,7 @@ void probe_world_close(struct probe_world *w)
 	tracefs_events_free(&c->events);
 	if (c->has_traceable)
 		traceable_free(&c->traceable);
-	btf_free(c->btf);
+	btf_set_close(&c->types);
 	free(c);
 	w->cache = NULL;
 }
@@ -134,12 +134,27 @@ const struct btf *world_btf(struct probe_world *w)
 	struct probe_cache *c = world_cache(w);
 	struct spur_error ignored = {0};
 
-	if (c && !c->looked_for_btf) {
-		c->looked_for_btf = true;
-		if (btf_open(w->btf ? w->btf : BTF_FILE, NULL, &c->btf, &ignored))
-			c->btf = NULL;
+	if (c && !c->looked_for_types) {
+		c->looked_for_types = true;
+		btf_set_open(&c->types, w->btf, &ignored);
 	}
-	return c ? c->btf : NULL;
+	return c ? c->types.kernel : NULL;
+}
+
+const struct btf *world_btf_of(struct probe_world *w, const char *module)
+{
+	const struct btf *kernel = world_btf(w);
+	struct probe_cache *c = world_cache(w);
+
+	return kernel && strcmp(module, WHOLE_KERNEL) ? btf_set_of(&c->types, module) : kernel;
+}
+
+bool world_btf_path(const struct probe_world *w, const char *file, char *path, size_t cap)
+{
+	const char *kernel = w->btf ? w->btf : BTF_FILE, *slash = strrchr(kernel, '/');
+
+	return (size_t)snprintf(path, cap, "%.*s%s", slash ? (int)(slash - kernel) + 1 : 0, kernel,
+				file) < cap;
 }
 
 /* ---- the kinds of probes ---- */
@@ -702,7 +717,7 @@ static void describe_kernel(struct probe_world *w, const struct probe_target *t,
 /* The parameters of a raw tracepoint, as its declaration has them. */
 static void describe_raw(struct probe_world *w, const struct probe_target *t, struct buf *to)
 {
-	const struct btf *btf = world_btf(w);
+	const struct btf *btf = t->module ? world_btf_of(w, t->module) : world_btf(w);
 	struct arena scratch;
 	struct buf type;
 	struct proto p;

@@ -3,7 +3,9 @@
  * Probes that are events: tracepoints and raw tracepoints, the system calls that tracepoints stand
  * for, and events of a recording that kprobes and uprobes made.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,53 +214,148 @@ static int match_raw_events(struct match *m, const char *module, const char *nam
 	return m->to->n > before ? 0 : match_missing(m, "No matches for rawtracepoint %s.", name);
 }
 
-/* Whether the kernel has such a module. */
-static bool is_module(const char *module)
+/* The types of tracepoints' functions are called after them. */
+#define TYPE_OF_TRACEPOINT "btf_trace_"
+
+struct described {
+	struct match *m;
+	const char *module;
+	const struct btf *btf;
+	const struct pattern *name;
+	int ret;
+};
+
+/* The types of a module come after those of the kernel. */
+static bool add_described(void *arg, const char *type)
 {
-	char path[256];
+	const size_t head = strlen(TYPE_OF_TRACEPOINT);
+	struct described *d = arg;
+
+	if (strncmp(type, TYPE_OF_TRACEPOINT, head) ||
+	    !pattern_match(d->name, type + head, strlen(type + head)) ||
+	    (strcmp(d->module, WHOLE_KERNEL) && !btf_raw_tracepoint_id(d->btf, type + head)))
+		return true;
+	d->ret = add_raw(d->m, d->module, type + head, true);
+	return !d->ret;
+}
+
+/* Adds the tracepoints that a module's types describe. */
+static int match_described(struct match *m, const char *module, const char *name)
+{
+	struct described d = {.m = m, .module = module};
+	struct pattern pattern;
+
+	d.btf = world_btf_of(m->world, module);
+	if (!d.btf)
+		return 0;
+	if (!is_glob(name))
+		return btf_raw_tracepoint_id(d.btf, name) ? add_raw(m, module, name, true) : 0;
+	if (pattern_glob(&pattern, name, strlen(name), NULL))
+		return match_error(m, "'%s' is no pattern", name);
+	d.name = &pattern;
+	btf_names(d.btf, BTF_WANT_TYPEDEF, add_described, &d);
+	pattern_free(&pattern);
+	return d.ret;
+}
+
+/* All modules of a pattern, of which *n have types, in the order of their names. */
+static int match_each_module(struct match *m, const struct pattern *pattern, const char *name,
+			     size_t *n)
+{
+	char folder[PATH_MAX];
+	struct dirent **list;
+	int nr = -1, ret = 0;
+
+	if (world_btf_path(m->world, "", folder, sizeof(folder)))
+		nr = scandir(folder, &list, NULL, alphasort);
+	for (int i = 0; i < nr; i++) {
+		const char *module = list[i]->d_name;
+
+		if (*module != '.' && pattern_match(pattern, module, strlen(module)) && !ret) {
+			char *copy = arena_strdup(m->world->arena, module);
+
+			++*n;
+			ret = copy ? match_described(m, copy, name) : match_no_memory(m);
+		}
+		free(list[i]);
+	}
+	if (nr >= 0)
+		free(list);
+	return ret;
+}
+
+/* The same without types, where only the kernel itself is known. */
+static int match_in_kernel(struct match *m, const char *name)
+{
+	return is_glob(name) ? match_raw_events(m, WHOLE_KERNEL, name)
+			     : add_raw(m, WHOLE_KERNEL, name, false);
+}
+
+static int match_modules(struct match *m, const char *module, const char *name)
+{
+	const size_t before = m->to->n;
+	struct pattern pattern;
+	size_t n = 0;
+	bool whole;
+	int ret;
+
+	if (pattern_glob(&pattern, module, strlen(module), NULL))
+		return match_error(m, "'%s' is no pattern", module);
+	whole = pattern_match(&pattern, WHOLE_KERNEL, strlen(WHOLE_KERNEL));
+	if (whole && !world_btf(m->world))
+		ret = match_in_kernel(m, name);
+	else
+		ret = match_each_module(m, &pattern, name, &n);
+	pattern_free(&pattern);
+	if (ret || m->to->n > before)
+		return ret;
+	if (!n)
+		return match_missing(m, "no module with types (BTF) matches '%s'", module);
+	return match_missing(m, "No matches for rawtracepoint %s:%s.", module, name);
+}
+
+/* Whether the kernel has such a module. */
+static bool is_module(const struct probe_world *w, const char *module)
+{
+	char path[PATH_MAX];
 
 	if (!strcmp(module, WHOLE_KERNEL))
 		return true;
 	if (strchr(module, '/') || *module == '.' || !*module)
 		return false;
-	return (snprintf(path, sizeof(path), "/sys/kernel/btf/%s", module) < (int)sizeof(path) &&
-		!access(path, F_OK)) ||
+	return (world_btf_path(w, module, path, sizeof(path)) && !access(path, F_OK)) ||
 	       (snprintf(path, sizeof(path), "/sys/module/%s/initstate", module) <
 			(int)sizeof(path) &&
 		!access(path, F_OK));
 }
 
-/* The module as it is named, or NULL where it does not matter. */
-static int read_module(struct match *m, const char **module)
+static int match_in_module(struct match *m, const char *module, const char *name)
 {
-	const char *word = m->nr_words > 1 && strcmp(m->word[0], "*") ? m->word[0] : NULL;
-	struct pattern pattern;
-	bool whole;
+	const size_t before = m->to->n;
+	int ret;
 
-	*module = word;
-	if (!word)
-		return 0;
-	if (is_glob(word)) {
-		if (pattern_glob(&pattern, word, strlen(word), NULL))
-			return match_error(m, "'%s' is no pattern", word);
-		whole = pattern_match(&pattern, WHOLE_KERNEL, strlen(WHOLE_KERNEL));
-		pattern_free(&pattern);
-		*module = whole ? WHOLE_KERNEL : word;
-	}
-	return is_module(*module) ? 0 : match_missing(m, "there is no module '%s'", word);
+	if (!is_module(m->world, module))
+		return match_missing(m, "there is no module '%s'", module);
+	if (!is_glob(name))
+		return add_raw(m, module, name, false);
+	if (!world_btf_of(m->world, module) && !strcmp(module, WHOLE_KERNEL))
+		return match_in_kernel(m, name);
+	ret = match_described(m, module, name);
+	if (ret || m->to->n > before)
+		return ret;
+	return match_missing(m, "No matches for rawtracepoint %s:%s.", module, name);
 }
 
 int match_raw_tracepoint(struct match *m)
 {
-	const char *name = m->word[m->nr_words - 1], *module;
-	int ret;
+	const char *name = m->word[m->nr_words - 1];
+	const char *module = m->nr_words > 1 && strcmp(m->word[0], "*") ? m->word[0] : NULL;
 
 	if (!*name)
 		return match_error(m, "rawtracepoint should be attached to a function");
-	ret = read_module(m, &module);
-	if (ret)
-		return ret;
-	return is_glob(name) ? match_raw_events(m, module, name) : add_raw(m, module, name, false);
+	if (module)
+		return (is_glob(module) ? match_modules : match_in_module)(m, module, name);
+	return is_glob(name) ? match_raw_events(m, NULL, name) : add_raw(m, NULL, name, false);
 }
 
 void suggest_tracepoint(struct probe_world *w, struct nearest *near)

@@ -126,8 +126,8 @@ struct probe_cache {
 	bool has_events;
 	struct traceable traceable;
 	bool has_traceable;
-	struct btf *btf;
-	bool looked_for_btf;
+	struct btf_set types;
+	bool looked_for_types;
 };
 
 /* The functions that the kernel lets be traced. */
@@ -135,6 +135,10 @@ const struct traceable *world_traceable(struct probe_world *w);
 
 /* The kernel's types; NULL when there are none. */
 const struct btf *world_btf(struct probe_world *w);
+/* Those of a module, or of the kernel itself (WHOLE_KERNEL). */
+const struct btf *world_btf_of(struct probe_world *w, const char *module);
+/* A file beside the kernel's types, or their folder (""); false if its path is too long. */
+bool world_btf_path(const struct probe_world *w, const char *file, char *path, size_t cap);
 
 /* ---- counters of perf_event_open(2) by bpftrace's names ---- */
 

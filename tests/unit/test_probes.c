@@ -514,6 +514,35 @@ static void test_parameters(void **state)
 	}
 }
 
+/* Tracepoints of modules: those that the types of the module describe. */
+static void test_modules(void **state)
+{
+	static const struct match_case cases[] = {
+		{"rt:e*:ext4_sync", 0, "rawtracepoint:ext4:ext4_sync"},
+		{"rt:e*:e*", 0,
+		 "rawtracepoint:ext2:ext2_read rawtracepoint:ext4:ext4_sync "
+		 "rawtracepoint:ext4:ext4_more"},
+		{"rt:ext4:*sync", 0, "rawtracepoint:ext4:ext4_sync"},
+		{"rt:[ev]*:*e*", 0,
+		 "rawtracepoint:ext2:ext2_read rawtracepoint:ext4:ext4_sync "
+		 "rawtracepoint:ext4:ext4_more "
+		 "rawtracepoint:vmlinux:begin rawtracepoint:vmlinux:named"},
+		{"rt:vmlinux:*", 0, "rawtracepoint:vmlinux:begin rawtracepoint:vmlinux:named"},
+		{"rt:vm*:named", 0, "rawtracepoint:vmlinux:named"},
+		{"rt:ext4:anything", 0, "rawtracepoint:ext4:anything"},
+		{"rt:e*:named", -ENOENT, "No matches for rawtracepoint e*:named."},
+		{"rt:ext4:none*", -ENOENT, "No matches for rawtracepoint ext4:none*."},
+		{"rt:x*:ext4_sync", -ENOENT, "no module with types (BTF) matches 'x*'"},
+		{"rt:*:sched_*", 0, "rawtracepoint:sched_switch rawtracepoint:sched_wakeup"},
+	};
+	struct fixture *f = *state;
+
+	add_btf(f, "vmlinux", NULL, NULL);
+	add_btf(f, "ext4", "btf_trace_ext4_sync", "btf_trace_ext4_more");
+	add_btf(f, "ext2", "btf_trace_ext2_read", "ext2_trace");
+	check_cases(f, cases, ARRAY_SIZE(cases));
+}
+
 /* The name of function i, long enough that comparing two of them takes a while. */
 static const char *many_name(char *to, size_t cap, size_t i)
 {
@@ -740,6 +769,7 @@ int main(void)
 		cmocka_unit_test(test_type_names),
 		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_parameters, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_modules, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_syscalls, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_recorded, setup, teardown),
