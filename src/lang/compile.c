@@ -698,28 +698,33 @@ static int lower_all(struct checker *c)
 	return rc;
 }
 
-/* Reports options of the command line that the script does not read. */
+/* Reports options of the command line that the script does not read; --help only lists its own. */
 static int check_named(struct checker *c)
 {
 	const char *const *named = c->opt->named;
 	struct buf *to = &c->source->messages;
-	int rc = 0;
+	bool help = false, wrong = false;
 
 	for (size_t i = 0; named && named[i] && i < 64; i++) {
 		if (c->named & 1ull << i)
 			continue;
-		buf_puts(to, rc ? ", " : "ERROR: unexpected program command line options: ");
+		if (strcmp(named[i], "--help") == 0) {
+			help = true;
+			continue;
+		}
+		buf_puts(to, wrong ? ", " : "ERROR: unexpected program command line options: ");
 		buf_put(to, named[i], strcspn(named[i], "="));
-		rc = -EINVAL;
+		wrong = true;
 	}
-	if (rc == 0)
+	if (!wrong && !help)
 		return 0;
 	c->source->errors++;
-	buf_puts(to, c->options ? "\nHINT: expected program options:\n"
-				: "\nHINT: no custom program options defined.\n");
+	buf_puts(to, wrong ? "\n" : "");
+	buf_puts(to, c->options ? "HINT: expected program options:\n"
+				: "HINT: no custom program options defined.\n");
 	for (const struct known_option *o = c->options; o; o = o->next)
 		buf_printf(to, "  --%s: %s\n", o->name, o->help);
-	return rc;
+	return -EINVAL;
 }
 
 int compile(struct script_ast *ast, struct env *env, struct probe_world *world,
