@@ -16,9 +16,10 @@ enum config_kind {
 	CONFIG_NUMBER,
 	CONFIG_BOOL,
 	CONFIG_TEXT,
-	CONFIG_STACK_MODE, /* these three are words: an enum, see `choices` */
+	CONFIG_STACK_MODE, /* these four are words: an enum, see `choices` */
 	CONFIG_MISSING,
 	CONFIG_UNSTABLE,
+	CONFIG_CACHE,
 	CONFIG_LICENSE,
 	CONFIG_IGNORED,
 	CONFIG_ENVIRONMENT, /* ignored, and scripts cannot set it */
@@ -26,6 +27,7 @@ enum config_kind {
 };
 
 #define AT(field) offsetof(struct unit_config, field)
+#define NOWHERE	  SIZE_MAX
 
 static const struct config_def {
 	const char *name; /* in the block; in the environment BPFTRACE_ and upper case */
@@ -50,12 +52,12 @@ static const struct config_def {
 	{"stack_mode", CONFIG_STACK_MODE, AT(stack_mode), 0, 0},
 	{"missing_probes", CONFIG_MISSING, AT(missing_probes), 0, 0},
 	/* Without effect: spur has nothing to choose. */
-	{"cache_user_symbols", CONFIG_IGNORED, 0, 0, 0},
-	{"lazy_symbolication", CONFIG_IGNORED, 0, 0, 0},
-	{"log_size", CONFIG_IGNORED, 0, 0, 0},
-	{"max_bpf_progs", CONFIG_IGNORED, 0, 0, 0},
+	{"cache_user_symbols", CONFIG_CACHE, NOWHERE, 0, 0},
+	{"lazy_symbolication", CONFIG_BOOL, NOWHERE, 0, 0},
+	{"log_size", CONFIG_NUMBER, NOWHERE, 0, UINT32_MAX},
+	{"max_bpf_progs", CONFIG_NUMBER, NOWHERE, 0, UINT32_MAX},
 	{"max_type_res_iterations", CONFIG_IGNORED, 0, 0, 0},
-	{"on_stack_limit", CONFIG_IGNORED, 0, 0, 0},
+	{"on_stack_limit", CONFIG_NUMBER, NOWHERE, 0, UINT32_MAX},
 	{"use_blazesym", CONFIG_IGNORED, 0, 0, 0},
 	{"unstable_import", CONFIG_IGNORED, 0, 0, 0},
 	{"unstable_import_statement", CONFIG_IGNORED, 0, 0, 0},
@@ -83,6 +85,8 @@ static const char *const choices[CONFIG_KINDS][7] = {
 	[CONFIG_STACK_MODE] = {"bpftrace", "perf", "raw", "build_id"},
 	[CONFIG_MISSING] = {"error", "warn", "ignore"},
 	[CONFIG_UNSTABLE] = {"enable", "warn", "error"},
+	/* The numbers are those of 0.17. */
+	[CONFIG_CACHE] = {"PER_PID", "PER_PROGRAM", "NONE", "0", "1"},
 };
 
 /* What is wrong with a value, in bpftrace's words. */
@@ -92,6 +96,8 @@ static const char *const complaints[CONFIG_KINDS] = {
 			   "error.",
 	[CONFIG_UNSTABLE] = "Invalid value for unstable config: valid values are enable, warn, and "
 			    "error.",
+	[CONFIG_CACHE] = "Invalid value for cache_user_symbols: valid values are PER_PID, "
+			 "PER_PROGRAM, and NONE.",
 };
 
 /* With these the kernel lets programs call every helper. */
@@ -123,7 +129,8 @@ static bool set_number(const struct config_def *d, uint32_t *to, const char *tex
 
 static bool set(const struct config_def *d, struct unit *u, const char *text)
 {
-	char *at = (char *)&u->config + d->at, *copy;
+	int ignored;
+	char *at = d->at == NOWHERE ? (char *)&ignored : (char *)&u->config + d->at, *copy;
 	const int word = word_of(text, choices[d->kind]);
 
 	switch (d->kind) {
@@ -131,7 +138,8 @@ static bool set(const struct config_def *d, struct unit *u, const char *text)
 	case CONFIG_BOOL: *(bool *)at = word & 1; return word >= 0;
 	case CONFIG_STACK_MODE:
 	case CONFIG_MISSING:
-	case CONFIG_UNSTABLE: *(int *)(void *)at = word; return word >= 0;
+	case CONFIG_UNSTABLE:
+	case CONFIG_CACHE: *(int *)(void *)at = word; return word >= 0;
 	case CONFIG_LICENSE:
 		if (word_of(text, licenses) < 0)
 			return false;
@@ -178,7 +186,7 @@ static bool decided(const struct config_def *d, const struct unit *u)
 {
 	for (size_t i = 0; i < NR_SETTINGS; i++)
 		if (settings[i].at == d->at && u->config.given & 1ull << i)
-			return d->kind != CONFIG_IGNORED;
+			return d->kind != CONFIG_IGNORED && d->at != NOWHERE;
 	return false;
 }
 
