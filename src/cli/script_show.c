@@ -255,6 +255,7 @@ int script_command_list(struct script_command *o)
 	l.world = (struct probe_world){.arena = &l.arena,
 				       .pid = o->pids.n ? o->pids.at[0] : 0,
 				       .btf = o->btf,
+				       .unsafe = o->unsafe,
 				       .debuginfo = o->debuginfo.at,
 				       .traceable = o->traceable};
 	if (o->input && trace_open(o->input, NULL, &l.world.trace, &err) < 0)

@@ -91,6 +91,7 @@ struct probe_world {
 	const char *kallsyms;	      /* NULL: /proc/kallsyms */
 	const char *btf;	      /* NULL: /sys/kernel/btf/vmlinux */
 	const char *const *debuginfo; /* places of debug files: symbols/elf.h; or NULL */
+	bool unsafe;		      /* also addresses that nothing describes */
 	const char *traceable;	      /* a list of functions; NULL: that of tracefs */
 	bool denied;		      /* something may exist, but this user may not read it */
 	void *cache; /* private to probes*.c; starts as NULL; freed by probe_world_close() */

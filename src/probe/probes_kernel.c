@@ -115,8 +115,11 @@ static int find_functions(struct match *m, const struct function_query *q)
 
 static int match_address(struct match *m, uint64_t address)
 {
-	struct probe_target *t = match_add(m, "%s", m->word[m->nr_words - 1]);
+	struct probe_target *t;
 
+	if (!m->world->unsafe && !m->listing)
+		return match_error(m, "a kprobe at an address is unsafe (use --unsafe)");
+	t = match_add(m, "%s", m->word[m->nr_words - 1]);
 	if (!t)
 		return match_no_memory(m);
 	t->address = address;

@@ -306,6 +306,11 @@ static int match_functions(struct match *m, struct user_query *q, bool quiet)
 	int ret = binary_open_debug(q->path, m->world->debuginfo, &b, &err);
 
 	if ((ret == -EBADMSG || ret == -ENOTSUP) && !q->function) {
+		if (!m->world->unsafe && !m->listing)
+			return match_error(m,
+					   "%s is not a valid ELF file: a probe in it is unsafe "
+					   "(use --unsafe)",
+					   q->shown);
 		q->b = NULL;
 		return add_address(m, q);
 	}

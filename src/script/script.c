@@ -37,6 +37,7 @@ static void open_world(struct script *s)
 
 	s->world = (struct probe_world){
 		.tracefs = tracefs,
+		.unsafe = s->opt.unsafe,
 		.traceable = s->opt.traceable,
 		.debuginfo = s->opt.debuginfo,
 		.trace = s->opt.trace,

@@ -253,7 +253,7 @@ static const struct match_case matches[] = {
 	{"k:vm*:*_read", 0, "kprobe:vmlinux:vfs_read"},
 	{"k:[x-z]*:*_read", -ENOENT, "No matches for kprobe [x-z]*:*_read."},
 	{"k:e*4:ext4_read", 0, "kprobe:ext4:ext4_read"},
-	{"k:0xffffffff81001000", 0, "kprobe:0xffffffff81001000"},
+	{"k:0xffffffff81001000", -EINVAL, "a kprobe at an address is unsafe (use --unsafe)"},
 	{"k:none_*", -ENOENT, "No matches for kprobe none_*."},
 	{"k:vfs_read+x", -EINVAL, "Invalid offset"},
 	{"k:vfs_read+1+2", -EINVAL, "Cannot take more than one offset"},
@@ -405,6 +405,23 @@ static void test_type_names(void **state)
 			fail_msg("%s is %d", names[i].name, probe_type_named(names[i].name));
 	for (int t = 0; t < PT_TYPES; t++)
 		assert_int_equal(probe_type_named(probe_type_name((enum probe_type)t)), t);
+}
+
+/* Addresses that nothing describes, without and with --unsafe. */
+static void test_unsafe(void **state)
+{
+	struct fixture *f = *state;
+	char path[500];
+
+	snprintf(path, sizeof(path), "u:%s:0x10", f->kallsyms);
+	assert_int_equal(match(f, path, false), -EINVAL);
+	assert_non_null(strstr(f->source.messages.data, "a probe in it is unsafe (use --unsafe)"));
+	f->world.unsafe = true;
+	assert_int_equal(match(f, path, false), 0);
+	snprintf(path, sizeof(path), "uprobe:%s:16", f->kallsyms);
+	assert_string_equal(buf_str(&f->out), path);
+	assert_int_equal(match(f, "k:0xffffffff81001000", false), 0);
+	assert_string_equal(buf_str(&f->out), "kprobe:0xffffffff81001000");
 }
 
 /* A list of functions in the place of the kernel's, in either way of writing. */
@@ -770,6 +787,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_parameters, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_modules, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unsafe, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_syscalls, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_recorded, setup, teardown),
