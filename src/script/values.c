@@ -579,7 +579,7 @@ static void show_tuple(const struct show *s, const struct vtype *t, const uint8_
 
 	if (!bare)
 		buf_putc(s->to, s->json ? '[' : '(');
-	show_elems(s, t, v, len, s->json || (bare && s->o->json) ? "," : ", ");
+	show_elems(s, t, v, len, s->json || (s->key && s->o->json) ? "," : ", ");
 	if (!bare)
 		buf_putc(s->to, s->json ? ']' : ')');
 }
