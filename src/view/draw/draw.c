@@ -325,6 +325,7 @@ static void draw_legend(struct draw_frame *f, int32_t top)
 		{VIEW_BLOCKED, 7, DRAW_HATCH, "blocked"},
 		{VIEW_SLEEPING, 2, DRAW_RECT, "sleeping"},
 		{VIEW_STOPPED, 4, DRAW_HATCH, "stopped"},
+		{VIEW_UNKNOWN, 6, DRAW_HATCH, "unknown"},
 	};
 	const int32_t middle = top + DRAW_FOOT / 2;
 	int32_t x = DRAW_GUTTER;
