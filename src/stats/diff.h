@@ -153,6 +153,7 @@ struct diff_side {
 	uint64_t events;
 	uint64_t lost, gaps; /* lost events, if known; and places of losses */
 	uint32_t cpus;	     /* that have records */
+	double unknown;	     /* time of CPUs of which it is unknown who had them, ns */
 	bool ticks;	     /* the clock does not count nanoseconds */
 	bool full;	     /* too many tasks, functions, …: the rest is left out */
 	struct latency latency[DIFF_DISTS];
@@ -288,6 +289,9 @@ const char *diff_probability(char *text, size_t cap, double p);
 /* ---- among the files of stats/diff ---- */
 
 uint64_t diff_hash(const struct diff *d, const struct diff_family *f, const char *key);
+
+/* The unknown time that may belong to an amount of time in addition, ns. */
+double diff_unknown(const struct diff *d, const struct diff_side *s, const struct diff_amount *a);
 
 /* Whether it has wildcards. */
 bool diff_key_is_pattern(const char *key);

@@ -270,23 +270,35 @@ static double amount_value(const struct diff_side *s, const struct diff_amount *
 	return a->total / time * unit;
 }
 
+/* Time that is unknown may belong to an amount, so the true value may be so much larger. */
+static double amount_more(const struct diff *d, const struct diff_side *s,
+			  const struct diff_amount *a)
+{
+	const double time = diff_duration(s);
+
+	return time > 0 ? diff_unknown(d, s, a) / time : 0;
+}
+
 static void compare_amounts(const struct diff *d, struct diff_measure *m)
 {
 	struct diff_stat *s = &m->stats[0];
-	double error[DIFF_SIDES], both, change;
+	double error[DIFF_SIDES], more[DIFF_SIDES], both, change, sure;
 
-	for (unsigned int i = 0; i < DIFF_SIDES; i++)
+	for (unsigned int i = 0; i < DIFF_SIDES; i++) {
 		s->value[i] = amount_value(&d->side[i], m->amount[i], &error[i]);
+		more[i] = amount_more(d, &d->side[i], m->amount[i]);
+	}
 	both = hypot(error[DIFF_A], error[DIFF_B]);
 	change = s->value[DIFF_B] - s->value[DIFF_A];
 	m->probability = 1;
 	if (both <= 0)
 		return;
 	s->has_range = true;
-	s->low = change - CONFIDENCE * both;
-	s->high = change + CONFIDENCE * both;
+	s->low = change - more[DIFF_A] - CONFIDENCE * both;
+	s->high = change + more[DIFF_B] + CONFIDENCE * both;
 	set_clear(s);
-	m->probability = erfc(fabs(change) / both / sqrt(2));
+	sure = fmax(0, change > 0 ? change - more[DIFF_A] : -change - more[DIFF_B]);
+	m->probability = erfc(sure / both / sqrt(2));
 }
 
 /* ---- measures ---- */

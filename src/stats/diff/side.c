@@ -9,6 +9,7 @@
 #include "stats/diff.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -379,6 +380,22 @@ static bool same_key(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+double diff_unknown(const struct diff *d, const struct diff_side *s, const struct diff_amount *a)
+{
+	const bool running = a->family == &diff_amounts[RUNNING];
+	uint64_t hash = diff_hash(d, &diff_amounts[UNKNOWN], a->key);
+	const struct diff_amount *unknown;
+
+	if (!running && a->family != &diff_amounts[RUNNABLE])
+		return 0;
+	if (running && !a->key)
+		return s->unknown;
+	for (; (unknown = map_get(&s->index, hash)) != NULL; hash++)
+		if (unknown->family == &diff_amounts[UNKNOWN] && same_key(unknown->key, a->key))
+			return running ? fmin(unknown->total, s->unknown) : unknown->total;
+	return 0;
+}
+
 /* NULL beyond the limit. */
 static struct diff_amount *amount(struct reader *r, unsigned int family, const char *key)
 {
@@ -421,16 +438,21 @@ static void count(struct reader *r, unsigned int family, const char *comm, uint6
 	count_once(r->s, amount(r, family, NULL), ts);
 }
 
+/* Cuts a row to the time that counts: from *ts to *to. False if nothing is left. */
+static bool cut_row(const struct diff_side *s, uint64_t *ts, int64_t dur, uint64_t *to)
+{
+	if (dur <= 0 || __builtin_add_overflow(*ts, (uint64_t)dur, to))
+		return false;
+	*ts = *ts > s->first ? *ts : s->first;
+	*to = *to < s->last ? *to : s->last;
+	return *to > *ts;
+}
+
 static void spend(struct reader *r, unsigned int family, const char *comm, uint64_t ts, int64_t dur)
 {
-	const uint64_t end = r->s->last;
 	uint64_t to;
 
-	if (dur <= 0 || __builtin_add_overflow(ts, (uint64_t)dur, &to))
-		return;
-	ts = ts > r->s->first ? ts : r->s->first;
-	to = to < end ? to : end;
-	if (to <= ts)
+	if (!cut_row(r->s, &ts, dur, &to))
 		return;
 	for (int all = 0; all < 2; all++) {
 		struct diff_amount *a = all || comm ? amount(r, family, all ? NULL : comm) : NULL;
@@ -454,8 +476,12 @@ static void take_slice(void *arg, const void *row)
 {
 	const struct slice_row *s = row;
 	struct reader *r = arg;
+	uint64_t ts = s->ts, to;
 	int64_t *last;
 
+	if (s->pid == ROW_NULL && walk_asks_cpu(&r->d->opt.walk, (uint32_t)s->cpu) &&
+	    cut_row(r->s, &ts, s->dur, &to))
+		r->s->unknown += (double)(to - ts);
 	if (!s->pid || s->pid == ROW_NULL || !wanted(r, s->cpu, s->pid, s->comm))
 		return;
 	spend(r, RUNNING, s->comm, s->ts, s->dur);
