@@ -335,17 +335,22 @@ bool text_graph_line(struct text_graph *g, struct piece line, struct import_cont
  *	 0)     ls-585     |   706.541590250 |  + 42.500 us   |    getname
  *
  * A time may stand before the CPU ("  582.159156 |  0)"), and the CPU and the task may be missing.
- * The tracer records a call when it ends, so that a line becomes the exit of a call, as with
- * function_graph and tracing_thresh; the calls table needs no more to find callers.
+ * The tracer records a call when it ends. A line becomes an entry at CALLTIME and an exit, as with
+ * function_graph. Where the text names no tasks, those of a CPU mix, and calls of one may be around
+ * calls of another: such a line becomes an exit alone, as with tracing_thresh; the calls table
+ * needs no more to find callers.
  *
- * Exits must come in their order: what was called before its caller. The kernel's text is in that
- * order. People sort it by CALLTIME, and then a call waits here until what it called has ended. The
+ * A clock may be so coarse that calls have equal times. So records are added in the order in which
+ * they happened: a caller's entry before those of what it calls, its exit after theirs. The
+ * kernel's text is in the order of the exits; there, calls wait until their outermost caller has
+ * ended. People sort it by CALLTIME, and then a call waits until what it called has ended. The
  * kernel prints long durations without nanoseconds: a caller never ends before what it called.
  */
 
-#define ROUNDED 1000 /* ns, by which a duration may be too short */
-#define MICROS	6
-#define NANOS	9
+#define ROUNDED	  1000 /* ns, by which a duration may be too short */
+#define MICROS	  6
+#define NANOS	  9
+#define MAX_ENDED (1u << 16) /* calls that wait for their callers */
 
 struct duration_line {
 	uint32_t cpu;
@@ -358,16 +363,24 @@ struct duration_line {
 	struct piece name, comment; /* one of them */
 };
 
-struct waiting {
-	struct import_context at;
+struct call {
+	struct import_context at; /* where and when it ended */
 	uint64_t func, called;
 	int depth;
+	bool entered; /* it has an entry */
+	/* Of those that wait for callers, numbers in their list: */
+	size_t first;  /* of all calls in it, or itself */
+	size_t begins; /* the outermost call of which this is the first one, plus 1 … */
+	size_t next;   /* … and the next one of these */
 };
 
 /* A task, or a CPU where the text names no tasks. */
 struct runner {
-	struct waiting calls[MAX_DEPTH]; /* each made in the one before */
+	struct call calls[MAX_DEPTH]; /* sorted by call: open ones, each made in the one before */
 	int nr;
+	/* Kernel's order: ended calls. Sorted by call: those that began last, at one time. */
+	vec_of(struct call) some;
+	bool waits;    /* in the list of those with ended calls */
 	uint64_t last; /* when the last call ended that was recorded */
 	uint64_t seen; /* first reading: when the call of the last line ended */
 };
@@ -377,7 +390,9 @@ struct text_duration {
 	struct text_ftrace *ftrace;
 	bool by_call; /* the lines are sorted by the time of the call */
 	struct map runners;
-	vec_of(struct runner *) all; /* in the order in which they came */
+	vec_of(struct runner *) all;   /* in the order in which they came */
+	vec_of(struct runner *) ended; /* some of which have ended calls that wait */
+	size_t nr_ended;	       /* calls that wait */
 };
 
 struct text_duration *text_duration_new(struct import *im, struct text_ftrace *ftrace)
@@ -395,7 +410,10 @@ void text_duration_free(struct text_duration *d)
 {
 	if (!d)
 		return;
+	vec_each (r, &d->all)
+		vec_free(&(*r)->some);
 	vec_free(&d->all);
+	vec_free(&d->ended);
 	map_free(&d->runners);
 }
 
@@ -525,42 +543,144 @@ bool text_duration_is(struct piece line)
 
 /* ---- calls ---------------------------------------------------------------------------- */
 
-static void put_call(struct text_duration *d, struct runner *r, struct waiting *w)
+static void put_entry(struct text_duration *d, const struct call *c, uint32_t cpu)
 {
-	if (w->at.ts < r->last && r->last - w->at.ts <= ROUNDED)
-		w->at.ts = r->last;
-	r->last = w->at.ts;
-	text_return(d->ftrace, &w->at, w->func, w->depth, w->called);
+	const struct import_context x = {.cpu = cpu, .pid = c->at.pid, .ts = c->called};
+
+	if (c->entered)
+		text_call(d->ftrace, &x, c->func, c->depth);
 }
+
+static void put_exit(struct text_duration *d, const struct call *c)
+{
+	text_return(d->ftrace, &c->at, c->func, c->depth, c->called);
+}
+
+static void end_duration(struct runner *r, struct call *c)
+{
+	if (c->at.ts < r->last && r->last - c->at.ts <= ROUNDED)
+		c->at.ts = r->last;
+	r->last = c->at.ts;
+}
+
+/* ---- in the kernel's order ---- */
+
+/*
+ * Adds the records of ended calls. A task may have moved to another CPU during a call. It was seen
+ * first where the first call in that one ended.
+ */
+static void put_ended(struct text_duration *d, struct runner *r)
+{
+	struct call *all = r->some.at;
+
+	for (size_t i = 0; i < r->some.n; i++) {
+		struct call *first = &all[all[i].first];
+
+		all[i].next = first->begins;
+		first->begins = i + 1;
+	}
+	vec_each (c, &r->some) {
+		for (size_t i = c->begins; i; i = all[i - 1].next)
+			put_entry(d, &all[i - 1],
+				  c->called >= all[i - 1].called ? c->at.cpu : all[i - 1].at.cpu);
+		put_exit(d, c);
+	}
+	d->nr_ended -= r->some.n;
+	r->some.n = 0;
+}
+
+void text_duration_settle(struct text_duration *d)
+{
+	vec_each (r, &d->ended) {
+		put_ended(d, *r);
+		(*r)->waits = false;
+	}
+	d->ended.n = 0;
+}
+
+static void add_ended(struct text_duration *d, struct runner *r, struct call *c)
+{
+	const struct call *all = r->some.at;
+
+	c->first = r->some.n;
+	while (c->first && all[c->first - 1].depth > c->depth)
+		c->first = all[c->first - 1].first;
+	if ((!r->waits && !vec_add(&d->ended, &r)) || !vec_add(&r->some, c)) {
+		import_fail(d->im, -ENOMEM);
+		return;
+	}
+	r->waits = true;
+	d->nr_ended++;
+	if (d->nr_ended >= MAX_ENDED)
+		text_duration_settle(d);
+	else if (c->depth == 0)
+		put_ended(d, r);
+}
+
+/* ---- sorted by the time of the call ---- */
 
 /* Ends the calls that cannot be the caller of one of this depth, the innermost first. */
 static void put_waiting(struct text_duration *d, struct runner *r, int depth)
 {
 	while (r->nr && r->calls[r->nr - 1].depth >= depth) {
-		struct waiting *w = &r->calls[r->nr - 1];
+		struct call *c = &r->calls[r->nr - 1];
 
-		put_call(d, r, w);
+		end_duration(r, c);
+		put_exit(d, c);
 		r->nr--;
 	}
 }
 
+/* Begins the calls of one time. */
+static void begin_calls(struct text_duration *d, struct runner *r)
+{
+	vec_each (c, &r->some) {
+		put_waiting(d, r, c->depth);
+		put_entry(d, c, c->at.cpu);
+		/* Depths increase from call to call, so there is a place. */
+		r->calls[r->nr++] = *c;
+	}
+	r->some.n = 0;
+}
+
+/* Callers first, if they begin at one time. */
+static void add_begun(struct text_duration *d, struct runner *r, const struct call *c)
+{
+	size_t i;
+
+	if (r->some.n && (r->some.at[0].called != c->called || r->some.n >= MAX_DEPTH))
+		begin_calls(d, r);
+	if (!vec_add(&r->some, c)) {
+		import_fail(d->im, -ENOMEM);
+		return;
+	}
+	for (i = r->some.n - 1; i > 0 && r->some.at[i - 1].depth > c->depth; i--)
+		r->some.at[i] = r->some.at[i - 1];
+	r->some.at[i] = *c;
+}
+
+/* ---- the text ---- */
+
 static void read_duration_call(struct text_duration *d, const struct duration_line *l)
 {
 	struct runner *r = runner_of(d, l);
-	struct waiting w = {.at = {.cpu = l->cpu, .pid = l->pid, .ts = l->returned},
-			    .called = l->called,
-			    .depth = l->depth};
+	struct call c = {.at = {.cpu = l->cpu, .pid = l->pid, .ts = l->returned},
+			 .called = l->called,
+			 .depth = l->depth,
+			 .entered = l->comm.len > 0};
 
 	if (!r)
 		return;
-	w.func = text_symbol(d->im, l->name);
-	if (!d->by_call) {
-		put_call(d, r, &w);
+	c.func = text_symbol(d->im, l->name);
+	if (d->by_call) {
+		add_begun(d, r, &c);
 		return;
 	}
-	put_waiting(d, r, l->depth);
-	/* Depths increase from call to call, so there is a place. */
-	r->calls[r->nr++] = w;
+	end_duration(r, &c);
+	if (c.entered)
+		add_ended(d, r, &c);
+	else
+		put_exit(d, &c);
 }
 
 void text_duration_learn(struct text_duration *d, struct piece line, struct piece *event)
@@ -599,6 +719,7 @@ bool text_duration_line(struct text_duration *d, struct piece line, struct impor
 	}
 	if (!split_other(line, &l))
 		return is_decoration(line);
+	text_duration_settle(d);
 	r = runner_of(d, &l);
 	if (r) {
 		*x = (struct import_context){
@@ -610,6 +731,9 @@ bool text_duration_line(struct text_duration *d, struct piece line, struct impor
 
 void text_duration_end(struct text_duration *d)
 {
-	vec_each (it, &d->all)
+	text_duration_settle(d);
+	vec_each (it, &d->all) {
+		begin_calls(d, *it);
 		put_waiting(d, *it, 0);
+	}
 }

@@ -238,9 +238,10 @@ static void take_lost(struct reading *rd, uint32_t cpu, int64_t lost)
 {
 	const uint64_t *last = map_get(&rd->last, cpu);
 
-	if (!rd->learn)
-		import_lost(rd->im, 0, cpu, last && *last > rd->last_ts ? *last : rd->last_ts,
-			    lost);
+	if (rd->learn)
+		return;
+	text_duration_settle(rd->duration);
+	import_lost(rd->im, 0, cpu, last && *last > rd->last_ts ? *last : rd->last_ts, lost);
 }
 
 static void take_call_line(struct reading *rd, struct piece line)

@@ -193,4 +193,7 @@ bool text_duration_line(struct text_duration *d, struct piece line, struct impor
 			struct piece *event);
 void text_duration_end(struct text_duration *d);
 
+/* Second reading: adds records that wait, because what comes now follows them. */
+void text_duration_settle(struct text_duration *d);
+
 #endif
