@@ -68,6 +68,9 @@ static bool follow_stack(const struct selection *s, struct select_stack *st, con
 		st->known |= shown;
 		return shown;
 	}
+	/* Then a stack that a filter selects is an event of the CPU like others. */
+	if (shown && s->stacks == SELECT_STACKS_LOOSE)
+		st->shown = KERNEL_STACK | USER_STACK;
 	if (shown || unwanted)
 		return shown;
 	st->asked |= !st->known;
