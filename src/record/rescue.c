@@ -599,6 +599,8 @@ static int make_file(struct rescue *r, struct session *s, const char *path)
 		session_trail_read(s, &r->note.file);
 	session_unwatch_file(s);
 	dat_out_abandon(s->out);
+	free(s->trail[0].base);
+	free(s->trail[1].base);
 	meta_free(&s->meta);
 	buf_free(&text);
 	request_free(&request);
