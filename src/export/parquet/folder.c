@@ -303,10 +303,15 @@ static int exchange(struct pq_store *s, const char *path, const char *earlier)
 	/* If the file system cannot do that, the trace is missing for a moment. */
 	if (asprintf(&aside, "%s0", s->temp) < 0)
 		return -ENOMEM;
-	if (rename(earlier, aside) < 0 || rename(s->temp, path) < 0)
+	if (rename(earlier, aside) < 0)
 		rc = -errno;
-	else if (rename(aside, s->temp) < 0)
+	if (rc == 0 && rename(s->temp, path) < 0) {
+		rc = -errno;
+		/* Under the hidden name the next export would remove it. */
+		rename(aside, earlier);
+	} else if (rc == 0 && rename(aside, s->temp) < 0) {
 		beside_remove(aside);
+	}
 	free(aside);
 	return rc;
 }
