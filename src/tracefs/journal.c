@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,10 +48,24 @@ int journal_folder(bool make)
 
 /* ---- writing ---- */
 
+/* Creates the log without a name; or with a hidden one where the file system needs one. */
+static int create_log(int folder, char *hidden, size_t cap, const char *tag)
+{
+	int fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	*hidden = '\0';
+	if (fd >= 0)
+		return fd;
+	snprintf(hidden, cap, ".%s", tag);
+	unlinkat(folder, hidden, 0);
+	return openat(folder, hidden, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
 /*
- * It is locked before it has a name, because a log without a lock counts as that of a dead process.
+ * It is locked before it has its name, because a log without a lock counts as that of a dead
+ * process. Names with a dot in front are no logs.
  */
-static int give_name(struct journal *j, int folder, const char *tag)
+static int give_name(struct journal *j, int folder, const char *hidden, const char *tag)
 {
 	char from[32];
 
@@ -59,7 +74,8 @@ static int give_name(struct journal *j, int folder, const char *tag)
 		char name[OWNER_TAG_CAP + 8];
 
 		snprintf(name, sizeof(name), "%s-%d", tag, i);
-		if (linkat(AT_FDCWD, from, folder, name, AT_SYMLINK_FOLLOW) == 0) {
+		if (*hidden ? renameat2(folder, hidden, folder, name, RENAME_NOREPLACE) == 0
+			    : linkat(AT_FDCWD, from, folder, name, AT_SYMLINK_FOLLOW) == 0) {
 			snprintf(j->path, sizeof(j->path), JOURNAL_FOLDER "/%s", name);
 			return 0;
 		}
@@ -85,23 +101,23 @@ static int write_head(const struct journal *j, const struct tracefs *fs, const c
 
 int journal_create(struct journal *j, const struct tracefs *fs, struct spur_error *err)
 {
+	char tag[OWNER_TAG_CAP], hidden[OWNER_TAG_CAP + 1] = "";
 	int folder = journal_folder(true), rc;
-	char tag[OWNER_TAG_CAP];
 	struct owner self;
 
 	*j = (struct journal){.fd = -1};
 	owner_self(&self);
 	owner_tag(&self, tag, sizeof(tag));
 	if (folder >= 0)
-		j->fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+		j->fd = create_log(folder, hidden, sizeof(hidden), tag);
 	if (j->fd < 0)
 		j->fd = memfd_create("spur-undo", MFD_CLOEXEC);
 	rc = j->fd < 0 ? -errno : flock(j->fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
 	if (rc == 0)
 		rc = write_head(j, fs, tag);
 	/* Even without a name, the guardian can use it. */
-	if (rc == 0 && folder >= 0)
-		give_name(j, folder, tag);
+	if (rc == 0 && folder >= 0 && give_name(j, folder, hidden, tag) < 0 && *hidden)
+		unlinkat(folder, hidden, 0);
 	if (folder >= 0)
 		close(folder);
 	return rc < 0 ? error_sys(err, rc, "the undo log") : 0;
@@ -277,9 +293,42 @@ bool journal_is_used(pid_t pid)
 	return has_log(journal_folder(false), pid, true);
 }
 
-bool journal_exists(pid_t pid)
+/* Whether a process is the guardian of that owner; true, too, if a guardian cannot be looked at. */
+static bool is_guardian(const char *process, const struct owner *o)
+{
+	char path[PATH_MAX], name[sizeof(JOURNAL_GUARD) + 1] = "";
+	struct journal_head h;
+	scoped_fd comm = -1, log = -1;
+
+	snprintf(path, sizeof(path), "/proc/%s/comm", process);
+	comm = open(path, O_RDONLY | O_CLOEXEC);
+	if (comm < 0 || file_read_at(comm, name, sizeof(name) - 1, 0) < 0 ||
+	    strcmp(name, JOURNAL_GUARD "\n") != 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%s/fd/%d", process, JOURNAL_FD);
+	log = open(path, O_RDONLY | O_CLOEXEC);
+	if (log < 0)
+		return errno != ENOENT && errno != ESRCH;
+	return journal_head(log, &h) && h.owner.pid == o->pid && h.owner.start == o->start &&
+	       h.owner.pidns == o->pidns;
+}
+
+static bool has_guardian(const struct owner *o)
+{
+	scoped_dir dir = opendir("/proc");
+	const struct dirent *e;
+	bool found = false;
+
+	while (dir && !found && (e = readdir(dir)))
+		found = *e->d_name >= '1' && *e->d_name <= '9' && is_guardian(e->d_name, o);
+	return found;
+}
+
+bool journal_exists(const struct owner *o)
 {
 	const int folder = journal_folder(false);
 
-	return folder < 0 ? folder != -ENOENT : has_log(folder, pid, false);
+	if (folder < 0 ? folder != -ENOENT : has_log(folder, o->pid, false))
+		return true;
+	return has_guardian(o);
 }

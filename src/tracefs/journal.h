@@ -5,6 +5,7 @@
  *
  * It is in /run/spur, which only root can use, and its name is TAG-N, for its owner's tag
  * (owner.h). If such a file cannot be made, it is a file without a name that only the guardian has.
+ * It gets its name when it is locked; where files need a name from the start, that is ".TAG".
  *
  *	0       text: "spur-undo 1", boot ID, owner, path of tracefs; a line each
  *	4088    u32: which of the two notes is valid, 0 for none
@@ -92,8 +93,15 @@ bool journal_head(int fd, struct journal_head *h);
 /* Whether a log of the process with that pid is locked: the process or its guardian lives. */
 bool journal_is_used(pid_t pid);
 
-/* Whether there may be a log of it: there is one, or this user cannot see the logs. */
-bool journal_exists(pid_t pid);
+/*
+ * Whether there may be a log of it: there is one, or this user cannot see the logs, or a guardian
+ * has one, for instance in another /run.
+ */
+bool journal_exists(const struct owner *o);
+
+/* A guardian's name, and its descriptor of the log. */
+#define JOURNAL_GUARD "spur-guard"
+#define JOURNAL_FD    4
 
 /* Opens the folder of all logs; -ENOENT if there is none, -EPERM if others than root can use it. */
 int journal_folder(bool make);

@@ -196,8 +196,7 @@ static bool probe_is_orphan(const struct dynamic_event *e)
 {
 	struct owner o;
 
-	return owner_of_group(e->group, &o) && owner_state(&o) == OWNER_DEAD &&
-	       !journal_exists(o.pid);
+	return owner_of_group(e->group, &o) && owner_state(&o) == OWNER_DEAD && !journal_exists(&o);
 }
 
 static int remove_probes(const struct tracefs *fs, bool (*is_left)(const struct dynamic_event *e),

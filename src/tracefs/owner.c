@@ -2,6 +2,7 @@
 /* Tags of processes in the names of instances and probes that spur makes in the kernel. */
 #include "tracefs/owner.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scoped.h"
 #include "base/vec.h"
 #include "tracefs/journal.h"
 
@@ -22,19 +24,58 @@
 
 #define START_FIELD 19 /* of /proc/PID/stat, counted from after the name */
 
-static uint64_t namespace_of_self(const char *kind)
+/* 0 if it is not known; errno says why. */
+static uint64_t namespace_of(const char *process, const char *kind)
 {
-	char path[64], target[64];
+	char path[PATH_MAX], target[64];
 	const char *number;
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/self/ns/%s", kind);
+	snprintf(path, sizeof(path), "/proc/%s/ns/%s", process, kind);
 	n = readlink(path, target, sizeof(target) - 1);
 	if (n <= 0)
 		return 0;
 	target[n] = '\0';
 	number = strchr(target, '[');
 	return number ? strtoull(number + 1, NULL, 10) : 0;
+}
+
+/* Whether a process is in the first namespace, where it has one number only. */
+static bool is_in_first(const char *process, bool *known)
+{
+	char path[PATH_MAX];
+	scoped_buf text = buf_new(64u << 10);
+	const char *numbers;
+
+	snprintf(path, sizeof(path), "/proc/%s/status", process);
+	numbers = file_read(path, &text, NULL) == 0 ? strstr(buf_str(&text), "\nNSpid:") : NULL;
+	*known = numbers != NULL;
+	numbers = numbers ? numbers + strlen("\nNSpid:") : "";
+	numbers += strspn(numbers, "\t ");
+	numbers += strspn(numbers, "0123456789");
+	return *known && *numbers == '\n';
+}
+
+/*
+ * Whether no process is in a namespace of pids. From the first one, all processes can be seen. If
+ * /proc hides some, it hides process 1, too.
+ */
+static bool is_empty(uint64_t pidns)
+{
+	bool known;
+	scoped_dir dir = is_in_first("1", &known) ? opendir("/proc") : NULL;
+	const struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		uint64_t other;
+
+		if (*e->d_name < '1' || *e->d_name > '9' || is_in_first(e->d_name, &known))
+			continue;
+		other = namespace_of(e->d_name, "pid");
+		if (other == pidns || (!other && errno != ENOENT && errno != ESRCH))
+			return false;
+	}
+	return dir != NULL;
 }
 
 /* When a process was started; 0 if there is no such process, or it cannot be seen. */
@@ -59,8 +100,8 @@ static uint64_t start_of(pid_t pid)
 
 static void fill_namespaces(struct owner *o)
 {
-	o->pidns = namespace_of_self("pid");
-	o->timens = namespace_of_self("time");
+	o->pidns = namespace_of("self", "pid");
+	o->timens = namespace_of("self", "time");
 	/* A kernel without time namespaces has one time. */
 	if (o->pidns && !o->timens)
 		o->timens = FIRST_TIMENS;
@@ -79,6 +120,8 @@ enum owner_state owner_state(const struct owner *o)
 	uint64_t start;
 
 	fill_namespaces(&self);
+	if (self.pidns == FIRST_PIDNS && o->pidns && o->pidns != FIRST_PIDNS)
+		return is_empty(o->pidns) ? OWNER_DEAD : OWNER_UNKNOWN;
 	if (!o->pidns || self.pidns != o->pidns || self.timens != o->timens)
 		return OWNER_UNKNOWN;
 	if (kill(o->pid, 0) != 0 && errno == ESRCH)
@@ -255,5 +298,5 @@ bool instance_is_orphan(const char *name)
 	bool known;
 	pid_t pid = parse_instance(name, &o, &known);
 
-	return pid > 0 && known && owner_state(&o) == OWNER_DEAD && !journal_exists(pid);
+	return pid > 0 && known && owner_state(&o) == OWNER_DEAD && !journal_exists(&o);
 }

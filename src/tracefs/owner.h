@@ -9,7 +9,8 @@
  *	group     spur_TAG of probes, with _ for each dot
  *
  * A process with the same pid but another start time is another process. Pids of other namespaces
- * mean nothing here, so it is unknown whether their processes live.
+ * mean nothing here, so it is unknown whether their processes live. But the first namespace knows
+ * whether another one has any process.
  */
 #ifndef TRACEFS_OWNER_H
 #define TRACEFS_OWNER_H

@@ -301,9 +301,7 @@ int backs_run_late(struct backs *b, const struct tracefs *fs,
 
 #define END_TRIES 10000 /* of 1 ms */
 
-/* Where the guardian has its two descriptors. */
-#define SOCKET_FD  3
-#define JOURNAL_FD 4
+#define SOCKET_FD 3 /* the guardian's; its other one is JOURNAL_FD */
 
 struct guard {
 	pid_t pid;
@@ -340,7 +338,7 @@ static void settle(int fd, int journal)
 	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
 		sigaction(ignored[i], &sa, NULL);
 	setsid();
-	prctl(PR_SET_NAME, "spur-guard");
+	prctl(PR_SET_NAME, JOURNAL_GUARD);
 	for (int i = 0; i < 3 && null >= 0; i++)
 		dup2(null, i);
 	/* Each may have the number that the other one needs. */

@@ -404,6 +404,61 @@ def namespace(lib):
     return test
 
 
+def guarded_elsewhere(lib):
+    """Nothing is removed as long as a guardian lives, also if its log is in another /run."""
+    def test(t, where):
+        before = lib.state()
+        drill = Drill(lib, t, f'{where}/0', KINDS[0])
+        watching = []
+        try:
+            if not drill.running():
+                return 'does not start'
+            pid = drill.recording.child.pid
+            watching = drill.guardians()
+            os.kill(watching[0], signal.SIGSTOP)
+            for name in os.listdir('/run/spur'):
+                if name.startswith(f'{pid}.'):
+                    os.unlink(f'/run/spur/{name}')
+            drill.recording.child.send_signal(signal.SIGKILL)
+            drill.recording.child.wait()
+            said = spur(t, 'list', '-t')[1]
+            left = [i for i in lib.state()['instances'] if i.startswith(f'spur-{pid}.')]
+            if 'removed' in said or not left:
+                return f'instances {left}: {said}'
+        finally:
+            for guardian in watching:
+                os.kill(guardian, signal.SIGCONT)
+            drill.end()
+        return kernel_restored(lib, before)
+    return test
+
+
+def ended_namespace(lib):
+    """What a pid namespace with another /run has left is removed when none of its processes is left."""
+    def test(t, where):
+        if os.readlink('/proc/self/ns/pid') != 'pid:[4026531836]':
+            raise OSError('needs the first pid namespace')
+        before = lib.state()
+        argv = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', t.spur, 'record', *CALLS, '-o',
+                f'{where}/trace.dat', os.path.join(t.build, 'tests/record/calls'), f'{where}/count']
+        child = subprocess.Popen(argv, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            if not lib.wait_for(lambda: os.path.exists(f'{where}/trace.dat') or child.poll() is not None, 30):
+                return 'does not start'
+            if child.poll() is not None:
+                raise OSError('no namespaces')
+            for name in os.listdir('/run/spur'):
+                if name.count('.') == 3:
+                    os.unlink(f'/run/spur/{name}')
+        finally:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+        # Its processes end a moment later.
+        removed = lib.wait_for(lambda: 'removed spur-' in spur(t, 'list', '-t')[1], 20)
+        return '' if removed and not kernel_restored(lib, before) else f'nothing is removed: {lib.state()["instances"]}'
+    return test
+
+
 def tests(lib):
     return {
         'kill -9 of the recorder': rounds(lib, recorder),
@@ -416,4 +471,6 @@ def tests(lib):
         'kill -9 of both, a flight whose name is used': other_has_name(lib),
         'kill -9 of both, then restored': restored(lib),
         'another pid namespace': namespace(lib),
+        'a guardian with another /run': guarded_elsewhere(lib),
+        'a pid namespace that ended': ended_namespace(lib),
     }
