@@ -130,6 +130,7 @@ class Cpus:
         self.proofs = {}  # by CPU: time of the last event that proves who runs
         self.reached = {}  # when the event was that showed a task, by since when it did
         self.lost = 0  # when the last loss on any CPU began
+        self.wrong = False  # a CPU had another task than was known: a switch is missing
         self.left = {}  # by CPU: who has just been switched away from
         self.runs, self.last = {}, {}  # by CPU: [since, pid, comm, prio, open at its start]; time of the last event
 
@@ -170,6 +171,7 @@ class Cpus:
         last = self.proof
         ts = e.ts if after_loss else since_when(e, None if last is None else max(last, self.lost))
         if e.cpu in self.runs:
+            self.wrong |= self.runs[e.cpu][1] is not None
             self.unknown(e.cpu, last)
             self.end(e.cpu, ts)
         self.runs[e.cpu] = [ts, pid, None, None, True]
@@ -249,15 +251,22 @@ class Others:
 
 
 class Tasks(collections.defaultdict):
-    """{(buffer, pid): [(ts, what, event, details)]}, what happens to tasks; and `log`, that and all losses in order."""
+    """{(buffer, pid): [(ts, what, event, details)]}, what happens to tasks; and `log`, that and all losses in order; and
+    buffers where CPUs became idle although a switch is missing."""
 
     def __init__(self):
         super().__init__(list)
-        self.log = []
+        self.log, self.wrong = [], set()
 
     def note(self, buffer, pid, *what):
         self[buffer, pid].append(what)
         self.log.append((buffer, pid, what))
+
+    def note_idle(self, c, cpu):
+        """A CPU has become idle; that says something where a switch is missing."""
+        if c.wrong and c.runs[cpu][1] == 0:
+            self.log.append((c.buffer, None, (c.runs[cpu][0], 'idle', cpu)))
+            self.wrong.add(c.buffer)
 
     def note_loss(self, buffer, start, end):
         """Between two times events of a CPU are missing; noted when the last one before that has been seen."""
@@ -279,6 +288,7 @@ def see(c, e, pid, after_loss, tasks):
     if before not in (None, pid):
         tasks.note(c.buffer, before, e.ts, 'gone', e, None)
     tasks.note(c.buffer, pid, e.ts, 'seen', e, None)
+    tasks.note_idle(c, e.cpu)
     return True
 
 
@@ -335,6 +345,7 @@ def play(events, losses, ended, end, facts):
             c.switch(e, s)
             note_gone(c, e, tasks)  # it has left another CPU before it comes to this one
             tasks.note(e.buffer, s['next_pid'], e.ts, 'in', e, s)
+            tasks.note_idle(c, e.cpu)
         if not facts.follows(e.buffer, c.runs[e.cpu][1]):
             c.unknown(e.cpu, e.ts)
         note_gone(c, e, tasks)
@@ -433,7 +444,9 @@ def compare(what, want, got):
 
 
 def compare_tasks(tasks, until, dump, path, facts, vague):
-    """Pauses not of buffers in `vague`, that lack a CPU: compare_waits() knows these."""
+    """Pauses not of buffers in `vague`, that lack a CPU, and waits for a CPU not where switches are missing: compare_waits()
+    knows these."""
+    wrong = tasks.wrong
     tasks = {key: [h for h in history if h[0] < until.get(key[0], float('inf'))] for key, history in tasks.items()}
     before = lambda row: int(row['ts']) < until.get(row['buffer'], float('inf'))
     want, got = [], []
@@ -456,9 +469,10 @@ def compare_tasks(tasks, until, dump, path, facts, vague):
     paused = ('sleeping', 'blocked', 'stopped')
     rows = [r for r in rows if facts.follows(r['buffer'], int(r['pid']))]
     compare('pauses', [(ts, dur, pid, state, reason, buffer) for (buffer, pid), h in tasks.items()
-                       if facts.follows(buffer, pid) and buffer not in vague for ts, dur, state, reason in pauses(h)],
+                       if facts.follows(buffer, pid) and buffer not in vague for ts, dur, state, reason in pauses(h)
+                       if state != 'runnable' or buffer not in wrong],
             [(int(r['ts']), int(r['dur']), int(r['pid']), r['state'], r['reason'], r['buffer']) for r in rows
-             if r['buffer'] not in vague and (r['open'] == '-' or (r['open'] == 'end' and by_switch(r)))
+             if r['buffer'] not in vague and (r['state'] != 'runnable' or r['buffer'] not in wrong) and (r['open'] == '-' or (r['open'] == 'end' and by_switch(r)))
              and (r['state'] in paused or r['reason'] in ('preempted', 'yielded'))])
 
 
@@ -470,14 +484,14 @@ class Waits:
     def __init__(self, buffer, absent, nr_cpus, end):
         self.buffer, self.absent, self.nr_cpus, self.end = buffer, absent, nr_cpus, end
         self.lossy, self.wakes = 0, False
-        self.open = {}  # by pid: [since, state, known up to, is woken, waking]
+        self.open = {}  # by pid: [since, state, known up to, is woken, waking, CPU]
         self.found = []
 
     def is_absent(self, m):
         return int(m[5]) >= self.nr_cpus or int(m[5]) in self.absent
 
     def close(self, pid, ts, known=True):
-        since, state, until, _, _ = self.open.pop(pid)
+        since, state, until, *_ = self.open.pop(pid)
         if until is None:
             until = since if not known or since < self.lossy else ts
         until = min(max(until, since), ts)
@@ -490,10 +504,16 @@ class Waits:
                 wait[2] = wait[0] if wait[0] < self.lossy else start
         self.lossy = max(self.lossy, end)
 
+    def idle(self, ts, cpu):
+        """Whoever could run on that CPU had it, or does not want it: with a switch missing, nobody knows since when."""
+        for wait in self.open.values():
+            if wait[1] == 'runnable' and wait[5] == cpu and wait[2] is None:
+                wait[2] = wait[0] if wait[0] < self.lossy else ts
+
     def wake(self, pid, ts, what, m):
         wait = self.open.get(pid)
         if wait and wait[4] and what == 'wakeup':
-            wait[4] = False
+            wait[4], wait[5] = False, int(m[5])
             if wait[2] is not None and not self.is_absent(m):
                 self.open.pop(pid)  # that it waits is known again, unless it was lost by then
             return
@@ -504,9 +524,9 @@ class Waits:
             return  # it will not go to sleep after all
         if wait:
             self.close(pid, ts, known=wait[1] != 'runnable')
-        self.open[pid] = [ts, 'runnable', ts if self.is_absent(m) else None, True, what == 'waking']
+        self.open[pid] = [ts, 'runnable', ts if self.is_absent(m) else None, True, what == 'waking', int(m[5])]
 
-    def happens(self, pid, ts, what, details):
+    def happens(self, pid, ts, what, e, details):
         if what in WAKES:
             if pid in self.open:
                 self.wake(pid, ts, what, details)
@@ -515,7 +535,7 @@ class Waits:
             self.close(pid, ts, known=not (slept and self.absent and self.wakes))
         elif what == 'out' and details['state'] not in DEAD:
             state = 'runnable' if details['state'].startswith('R') else WORDS[details['state'][0]]
-            self.open[pid] = [ts, state, None, False, False]
+            self.open[pid] = [ts, state, None, False, False, e.cpu]
         else:
             self.open.pop(pid, None)  # seen, gone, dead: compared elsewhere
 
@@ -536,12 +556,12 @@ def compare_waits(tasks, events, rows, facts, end):
     for buffer, pid, (ts, what, *more) in tasks.log:
         if buffer not in waits:
             continue
-        if what == 'loss':
-            waits[buffer].loss(ts, more[0])
+        if pid is None:
+            (waits[buffer].loss if what == 'loss' else waits[buffer].idle)(ts, more[0])
             continue
         waits[buffer].wakes |= what in WAKES and pid != 0
         if pid and facts.follows(buffer, pid) and (buffer, pid) not in others:
-            waits[buffer].happens(pid, ts, what, more[1])
+            waits[buffer].happens(pid, ts, what, *more)
     got = collections.defaultdict(list)
     for r in rows:
         if r['state'] not in ('running', 'dead') and int(r['dur']):

@@ -78,6 +78,7 @@ void on_cpus_evidence(struct on_cpus *o, const struct walk_evidence *e)
 	}
 	if (s->begun && s->known && s->pid == e->pid)
 		return;
+	o->contradicted |= s->begun && s->known;
 	forget(o, e->cpu, e->last);
 	end(o, e->cpu, e->ts, false);
 	*s = (struct stretch){.since = e->ts,

@@ -27,6 +27,8 @@ struct stretch {
 struct on_cpus {
 	struct stretch *at; /* by CPU */
 	uint32_t nr;
+	/* A CPU had another task than the last switch said: a switch is missing. */
+	bool contradicted;
 	/*
 	 * Called when a stretch ends. open_end: it may have lasted longer. Unknown stretches have a
 	 * duration, that of a task may be 0.

@@ -11,7 +11,8 @@
  * there. In a cut recording, a CPU loses events from its last record to the end. A CPU without any
  * record may have been idle, or its data may be missing. If a task is woken for it, the data are
  * missing, and the task is unknown from then on. So is a task whose sleep ends without a wakeup
- * while others have wakeups.
+ * while others have wakeups. If switches have contradicted each other, a task that waits for a CPU
+ * is unknown from the moment when that CPU becomes idle.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -66,6 +67,7 @@ struct states {
 	bool both;    /* a row is also wanted when a state begins */
 	struct on_cpus on;
 	struct list *cpus;  /* lists of tasks, by CPU; the last list is for those on no CPU */
+	uint32_t *waiting;  /* by list: how many of its tasks are runnable */
 	bool *absent;	    /* by CPU: the file has no record of it, … */
 	uint32_t nr_absent; /* … and how many there are */
 	uint32_t nr_cpus;
@@ -111,6 +113,7 @@ static void states_end_row(struct states *s, struct task *t, uint64_t ts, bool o
 				.buffer = s->src->buffer->data->name};
 
 	states_flush_held(s, t);
+	s->waiting[t->cpu] -= t->begun && t->state == RUN_RUNNABLE;
 	t->begun = false;
 	t->since += (uint64_t)row.dur;
 	s->nr_late -= t->late;
@@ -155,6 +158,7 @@ static void states_begin_row(struct states *s, struct task *t, enum run_state st
 	t->row_cpu = cpu < s->nr_cpus ? (int64_t)cpu : ROW_NULL;
 	t->cpu = state == RUN_UNKNOWN || cpu > s->nr_cpus ? s->nr_cpus : cpu;
 	list_move_last(&t->order, &s->order);
+	s->waiting[t->cpu] += state == RUN_RUNNABLE;
 	list_move_last(&t->on_cpu, &s->cpus[t->cpu]);
 	if (s->both)
 		tell_begin(s, t);
@@ -260,6 +264,8 @@ static void states_doubt_row(struct states *s, struct task *t)
 /* A task that can run waits for another CPU than before. */
 static void states_move(struct states *s, struct task *t, uint32_t cpu)
 {
+	s->waiting[t->cpu]--;
+	s->waiting[cpu]++;
 	t->cpu = cpu;
 	t->row_cpu = cpu < s->nr_cpus ? (int64_t)cpu : ROW_NULL;
 	list_move_last(&t->on_cpu, &s->cpus[cpu]);
@@ -273,6 +279,7 @@ static void states_free(void *analysis)
 	task_set_free(&s->tasks);
 	on_cpus_free(&s->on);
 	free(s->absent);
+	free(s->waiting);
 	free(s->cpus);
 }
 
@@ -312,7 +319,8 @@ static int begin_cpus(struct states *s)
 	s->nr_cpus = s->on.nr;
 	s->cpus = calloc((size_t)s->nr_cpus + 1, sizeof(*s->cpus));
 	s->absent = calloc((size_t)s->nr_cpus + 1, sizeof(*s->absent));
-	if (!s->cpus || !s->absent)
+	s->waiting = calloc((size_t)s->nr_cpus + 1, sizeof(*s->waiting));
+	if (!s->cpus || !s->absent || !s->waiting)
 		return -ENOMEM;
 	for (uint32_t i = 0; i <= s->nr_cpus; i++)
 		list_init(&s->cpus[i]);
@@ -381,6 +389,30 @@ static void begin_seen(struct states *s, struct task *t, uint32_t cpu, uint64_t 
 	t->open_start = true;
 }
 
+/*
+ * A CPU has become idle. If a switch is missing somewhere, a task that seemed to wait for this CPU
+ * may have run or slept since.
+ */
+static void doubt_waiting(struct states *s, uint32_t cpu, uint64_t ts)
+{
+	const struct list *tasks = &s->cpus[cpu];
+
+	if (!s->on.contradicted)
+		return;
+	for (struct list *l = tasks->next, *next; s->waiting[cpu] && l != tasks; l = next) {
+		struct task *t = list_entry(l, struct task, on_cpu);
+		const bool waking = t->waking;
+
+		next = l->next;
+		if (t->state != RUN_RUNNABLE)
+			continue;
+		states_doubt_row(s, t);
+		if (t->state == RUN_RUNNABLE)
+			states_lose_track(s, t, ts);
+		t->waking = waking;
+	}
+}
+
 static void states_evidence(void *analysis, const struct walk_evidence *e)
 {
 	struct states *s = analysis;
@@ -391,7 +423,11 @@ static void states_evidence(void *analysis, const struct walk_evidence *e)
 		s->absent[e->cpu] = true;
 		s->nr_absent++;
 	}
-	if (e->gone || !e->pid || e->cpu >= s->nr_cpus)
+	if (e->gone || e->cpu >= s->nr_cpus)
+		return;
+	if (!e->pid && !e->silent)
+		doubt_waiting(s, e->cpu, e->ts);
+	if (!e->pid)
 		return;
 	t = states_live_task(s, e->pid, e->ts);
 	if (t)
@@ -454,6 +490,8 @@ static void on_switch(struct states *s, const struct sched_type *type, const str
 	on_cpus_switch(&s->on, r->cpu, prev, next, r->ts);
 	switch_from(s, type, prev, r);
 	switch_to(s, type, next, r);
+	if (!next)
+		doubt_waiting(s, r->cpu, r->ts);
 }
 
 /* ---- wakeups ---- */
