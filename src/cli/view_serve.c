@@ -311,9 +311,16 @@ static bool can_record(const struct view_options *o)
 	return true;
 }
 
+static void note_recorder(void *arg, const char *text)
+{
+	cli_error("the process that records: %s", text);
+}
+
 static int begin(struct serve *s)
 {
 	const struct view_user *u = &s->setup.user;
+	const struct broker_options recorder = {
+		.uid = u->caller ? u->uid : 0, .gid = u->gid, .note = note_recorder};
 	struct spur_error err = {0};
 	struct tracefs fs;
 	int status = can_record(s->o) ? view_setup_scratch(&s->setup) : SPUR_USAGE;
@@ -324,7 +331,7 @@ static int begin(struct serve *s)
 	if (s->o->record)
 		live_try(&fs);
 	/* Processes that are forked first have no descriptors that they do not need. */
-	if (s->o->record && broker_start(u->caller ? u->uid : 0, u->gid, &s->broker, &err) < 0)
+	if (s->o->record && broker_start(&recorder, &s->broker, &err) < 0)
 		return cli_fail(&err);
 	if (!s->o->no_open)
 		browser_prepare(&s->browser, u, s->o->bind, s->setup.scratch);

@@ -525,15 +525,21 @@ static void answer(struct serving *s, ssize_t size)
 }
 
 /* Without confinement there is no broker: untrusted code would talk to a process of root. */
-static bool confine_self(void)
+static bool confine_self(void (*note)(void *arg, const char *text))
 {
 	scoped_buf notes = buf_new(1000);
 
-	return confine_recorder(&notes, NULL) == 0;
+	if (confine_recorder(&notes, NULL) < 0)
+		return false;
+	if (notes.len) {
+		notes.data[notes.len - 1] = '\0'; /* a newline */
+		note(NULL, notes.data);
+	}
+	return true;
 }
 
 /* The broker itself; returns when the other end is closed. */
-static void broker_serve(int fd, uid_t uid, gid_t gid)
+static void broker_serve(int fd, const struct broker_options *opt)
 {
 	struct serving *s = calloc(1, sizeof(*s));
 	struct tracefs fs;
@@ -541,13 +547,13 @@ static void broker_serve(int fd, uid_t uid, gid_t gid)
 
 	/* After confinement tracefs could not be mounted. */
 	tracefs_find(&fs, NULL);
-	if (!s || !confine_self()) {
+	if (!s || !confine_self(opt->note)) {
 		free(s);
 		return;
 	}
 	s->fd = fd;
-	s->uid = uid;
-	s->gid = gid;
+	s->uid = opt->uid;
+	s->gid = opt->gid;
 	s->run = (struct broker_run){.stop = -1, .status = -1};
 	s->temp = s->folder = s->file = -1;
 	prctl(PR_SET_NAME, "spur-broker", 0, 0, 0);
@@ -582,7 +588,7 @@ static void close_others(int fd)
 	syscall(SYS_close_range, fd + 1, ~0u, 0);
 }
 
-int broker_start(uid_t uid, gid_t gid, struct broker **out, struct spur_error *err)
+int broker_start(const struct broker_options *opt, struct broker **out, struct spur_error *err)
 {
 	const struct timeval most = {.tv_sec = MAX_WAIT};
 	struct broker *b;
@@ -601,7 +607,7 @@ int broker_start(uid_t uid, gid_t gid, struct broker **out, struct spur_error *e
 	b->pid = fork();
 	if (b->pid == 0) {
 		close_others(ends[1]);
-		broker_serve(ends[1], uid, gid);
+		broker_serve(ends[1], opt);
 		_exit(0);
 	}
 	close(ends[1]);

@@ -31,11 +31,15 @@ struct broker_status {
 	char error[400];
 };
 
-/*
- * Forks it: before there are threads, while the process is root. Recordings are given to that user
- * when they are finished; with a uid of 0 they stay root's. -EPERM without root.
- */
-int broker_start(uid_t uid, gid_t gid, struct broker **out, struct spur_error *err);
+struct broker_options {
+	uid_t uid; /* the user that gets finished recordings; 0: they stay root's */
+	gid_t gid;
+	/* Called in the broker with what this machine cannot restrict in it. */
+	void (*note)(void *arg, const char *text);
+};
+
+/* Forks it: before there are threads, while the process is root. -EPERM without root. */
+int broker_start(const struct broker_options *opt, struct broker **out, struct spur_error *err);
 /* Has it end what it does, and waits for it; NULL is fine. */
 void broker_end(struct broker *b);
 
