@@ -126,6 +126,8 @@ int cli_write_coloured(const void *data, size_t len);
 /* To stdio's standard output, for text of files or of the kernel. */
 void cli_put(const char *text, size_t len);
 void cli_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The same on standard error. */
+void cli_eprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Amounts for people; printf("%s", amount_bytes(n).text). */
 struct amount {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur extract`: writes what is in the kernel's buffers into a file. */
 #include <errno.h>
-#include <stdio.h>
 
 #include "base/vec.h"
 #include "cli/live.h"
@@ -54,9 +53,9 @@ static int extract(struct extract_command *o)
 		rc = extract_run(&fs, &o->extract, &res, &err);
 	live_targets_free(&targets);
 	if (!o->quiet && res.file[0])
-		fprintf(stderr, "%s: about %s events, %s\n", res.file,
-			amount_count((double)res.last.events).text,
-			amount_bytes(res.last.bytes).text);
+		cli_eprintf("%s: about %s events, %s\n", res.file,
+			    amount_count((double)res.last.events).text,
+			    amount_bytes(res.last.bytes).text);
 	return rc < 0 ? cli_result(rc, "extracting", &err) : SPUR_OK;
 }
 

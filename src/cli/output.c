@@ -93,6 +93,22 @@ void cli_printf(const char *fmt, ...)
 	cli_put(text.data, text.len);
 }
 
+void cli_eprintf(const char *fmt, ...)
+{
+	scoped_buf text = buf_new(LINE_CAP), shown = buf_new(LINE_CAP);
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vprintf(&text, fmt, ap);
+	va_end(ap);
+	fflush(stdout);
+	if (isatty(STDERR_FILENO))
+		buf_put_safe(&shown, text.data, text.len);
+	else
+		buf_put(&shown, text.data, text.len);
+	fwrite(shown.data, 1, shown.len, stderr);
+}
+
 bool cli_reads_folder(const char *output, const char *input)
 {
 	if (!output || !input || strcmp(output, "-") == 0 || !file_is_inside(output, input))

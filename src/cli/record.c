@@ -181,8 +181,8 @@ static void show_end(const struct record_run *run, const struct session_result *
 
 	if (run->shown)
 		fprintf(stderr, "\r\033[K");
-	fprintf(stderr, "%s: %.1f s, about %s events, %s", res->file, s->seconds,
-		amount_count((double)s->events).text, amount_bytes(s->bytes).text);
+	cli_eprintf("%s: %.1f s, about %s events, %s", res->file, s->seconds,
+		    amount_count((double)s->events).text, amount_bytes(s->bytes).text);
 	if (s->lost && !run->flight)
 		fprintf(stderr, ", %llu events lost: a larger buffer (-b) would help",
 			(unsigned long long)s->lost);
@@ -370,7 +370,7 @@ static int show_plan(const struct tracefs *fs, struct record_options *o, int fd)
 	if (rc == 0 && fd == STDOUT_FILENO)
 		rc = cli_write(text.data, text.len);
 	else if (rc == 0)
-		fprintf(stderr, "%s", buf_str(&text));
+		cli_eprintf("%s", buf_str(&text));
 	return cli_result(rc, "--dry-run", &err);
 }
 

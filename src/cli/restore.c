@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur restore`: what a crash has left becomes a trace again. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -56,11 +55,12 @@ static int restore_trace(const struct restore_options *o, const char *path)
 		return SPUR_CORRUPT;
 	}
 	if (r.done == DAT_RESTORED_NOTHING)
-		printf("%s: is complete\n", path);
+		cli_printf("%s: is complete\n", path);
 	else if (r.damage)
-		printf("%s: restored; before, %s\n", o->output ? o->output : path, r.damage_text);
+		cli_printf("%s: restored; before, %s\n", o->output ? o->output : path,
+			   r.damage_text);
 	else
-		printf("%s: restored\n", o->output ? o->output : path);
+		cli_printf("%s: restored\n", o->output ? o->output : path);
 	return SPUR_OK;
 }
 
@@ -119,7 +119,8 @@ static int print_pages(const char *output, const struct dat_leftover *files, siz
 			  (unsigned long long)(files[i].bad + files[i].pages));
 		status = SPUR_CORRUPT;
 	}
-	printf("%s: restored from %zu files, %llu pages\n", output, n, (unsigned long long)pages);
+	cli_printf("%s: restored from %zu files, %llu pages\n", output, n,
+		   (unsigned long long)pages);
 	return status;
 }
 

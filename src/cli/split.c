@@ -153,7 +153,7 @@ static bool check_unit(const struct split_options *o, const struct spur_trace *t
 
 static void list_piece(void *arg, const struct split_piece *piece)
 {
-	printf("%s: %llu events\n", piece->path, (unsigned long long)piece->events);
+	cli_printf("%s: %llu events\n", piece->path, (unsigned long long)piece->events);
 }
 
 /* A given name is used as it is; only the pieces of -r are numbered. */

@@ -6,6 +6,7 @@ without that; in a pipe a report passes it on as it is.
 """
 import os
 import pty
+import shutil
 import subprocess
 import tempfile
 
@@ -45,6 +46,13 @@ COMMANDS = [
     ['diff', '--all', '--worst', '3', '--focus', 'wakeup', '--color=never', '{}'],
     ['export', '--to', 'csv', '-o', '-'],
     ['script', '-i', '{}', '-e', SCRIPT],
+]
+
+# What prints the name of a file, which is {out}, made by the command or a copy of the file.
+NAMED = [
+    ['split', '-e', '5', '-i', '{}', '-o', '{out}'],
+    ['split', '-r', '-e', '500', '-i', '{}', '-o', '{out}'],
+    ['restore', '{out}'],
 ]
 
 
@@ -92,6 +100,13 @@ def check(t, trace):
         for argv in COMMANDS:
             words = ' '.join(argv if argv[0] != 'script' else argv[:1])
             t.check(f'terminal {words}', why_not(t, argv, path, env))
+        out = f'{directory}/{RED.decode()}'
+        for argv in NAMED:
+            shutil.copy(trace, out)
+            words = [a.replace('{out}', out).replace('{}', trace) for a in argv]
+            status, text = on_terminal([t.spur, *words], env)
+            t.check(f'terminal, a name: {" ".join(argv)}',
+                    '' if not status and b'EVIL' in text and RED not in text else f'status {status}: {text!r}')
         piped = t.run(['report', path])
         t.check('terminal, but a pipe', '' if RED in piped.out else piped.out[:200])
         own = on_terminal([t.spur, 'script', '-i', path, '-e', 'begin { printf("\\033[31mred\\n") }'], env)
