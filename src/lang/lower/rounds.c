@@ -84,6 +84,19 @@ static void look_at(struct counter *c, const struct node *list)
 	}
 }
 
+/* The least or the largest number that an expression can be, as constants say. */
+static bool limit(const struct program *p, const struct node *e, bool least, int64_t *value)
+{
+	struct counter c = {.up = least};
+
+	if (!e || e->kind != N_VAR || !e->var || e->var->addressed)
+		return constant(e, value);
+	c.var = e->var;
+	look_at(&c, p->body);
+	*value = c.start;
+	return c.started && !c.unknown;
+}
+
 /* Whether statements can skip the rest of a round; `inner`: they are in an inner loop. */
 static bool can_skip(const struct node *n, bool inner)
 {
@@ -148,6 +161,13 @@ static uint64_t count(const struct program *p, const struct node *body, const st
 	       (uint64_t)(c.up ? step : -step);
 }
 
+/* What a variable is compared with, if it is counted towards that. */
+static bool end_of(const struct program *p, const struct node *e, int op, int64_t *end)
+{
+	return op == NODE_OP_NE ? constant(e, end)
+				: limit(p, e, op == '>' || op == NODE_OP_GE, end);
+}
+
 static bool counts(const struct node *e)
 {
 	return e->kind == N_VAR || (e->kind == N_STEP && e->a->kind == N_VAR);
@@ -173,11 +193,12 @@ static uint64_t rounds_of_while(const struct program *p, const struct node *e,
 	if (e->op != '<' && e->op != '>' && e->op != NODE_OP_LE && e->op != NODE_OP_GE &&
 	    e->op != NODE_OP_NE)
 		return LOWER_UNKNOWN;
-	if (counts(e->a) && constant(e->b, &end))
-		return count(p, body, e->a, e->op, end);
-	if (counts(e->b) && constant(e->a, &end))
-		return count(p, body, e->b, mirrored(e->op), end);
-	return LOWER_UNKNOWN;
+	one = other = LOWER_UNKNOWN;
+	if (counts(e->a) && end_of(p, e->b, e->op, &end))
+		one = count(p, body, e->a, e->op, end);
+	if (counts(e->b) && end_of(p, e->a, mirrored(e->op), &end))
+		other = count(p, body, e->b, mirrored(e->op), end);
+	return one < other ? one : other;
 }
 
 uint64_t lower_rounds_of(const struct program *p, const struct node *n)
@@ -188,7 +209,7 @@ uint64_t lower_rounds_of(const struct program *p, const struct node *n)
 		return rounds_of_while(p, n->a, n->b);
 	if (n->c->kind == N_MAP)
 		return n->c->map->entries;
-	if (!constant(n->c->a, &first) || !constant(n->c->b, &end))
+	if (!limit(p, n->c->a, true, &first) || !limit(p, n->c->b, false, &end))
 		return LOWER_UNKNOWN;
 	return end > first ? (uint64_t)(end - first) : 0;
 }
