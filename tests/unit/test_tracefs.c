@@ -256,7 +256,8 @@ static void test_owner(void **state)
 		{"1.fffffff", 1, OWNER_DEAD}, /* another one of that number */
 		{"1.fffffff-watch", 1, OWNER_DEAD},
 		{"2147483647.1", 2147483647, OWNER_DEAD},
-		{"1.1.2.3", 1, OWNER_UNKNOWN}, /* of other namespaces */
+		{"1.1.2.3", 1, OWNER_DEAD},	      /* of a namespace without processes */
+		{"1.1.effffffc.3", 1, OWNER_UNKNOWN}, /* of another time namespace */
 	};
 	char tag[OWNER_TAG_CAP], group[OWNER_TAG_CAP];
 	struct owner self, o;
