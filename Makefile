@@ -4,7 +4,7 @@
 #
 #	make			build into build/; the program is build/spur
 #	make demo		build, and show a small trace
-#	make check		the tests of the plain build: about a quarter of an hour
+#	make check		the tests of the plain build: about ten minutes
 #	make check-all		every test: also with sanitizers, fuzzing, in emulated machines
 #	make bench		measure against trace-cmd
 #	make install		PREFIX=/usr/local DESTDIR=
