@@ -35,7 +35,7 @@ expect '^@\[null_(queue_rq|handle_cmd|complete_rq)\]: [0-9]+$'
 run spur script -e 'kprobe:vfs_read+0 /comm == "load" && arg2 == 1/ { @ = count(); }' -c 'load read 5'
 expect '^@: 5$'
 at=0x$(awk '$3 == "vfs_read" { print $1 }' /proc/kallsyms)
-run spur script -e "kprobe:$at"' /comm == "load" && arg2 == 1/ { @ = count(); }' -c 'load read 5'
+run spur script --unsafe -e "kprobe:$at"' /comm == "load" && arg2 == 1/ { @ = count(); }' -c 'load read 5'
 expect '^@: 5$'
 refused 2 spur script -e 'kprobe:vfs_read+1 { @ = count(); }' -c 'load read 5'
 expect 'cannot attach to kprobe:vfs_read\+1: no instruction begins there' err
