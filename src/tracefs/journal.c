@@ -313,14 +313,34 @@ static bool is_guardian(const char *process, const struct owner *o)
 	       h.owner.pidns == o->pidns;
 }
 
-static bool has_guardian(const struct owner *o)
+/*
+ * Whether the folder of logs that a process of root sees has one of that owner. Others could have
+ * mounted anything there.
+ */
+static bool sees_log(const char *process, const struct owner *o)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int folder;
+
+	snprintf(path, sizeof(path), "/proc/%s", process);
+	if (stat(path, &st) < 0 || st.st_uid != 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%s/root" JOURNAL_FOLDER, process);
+	folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return folder >= 0 && has_log(folder, o->pid, false);
+}
+
+/* Whether there is a log in another /run, or a guardian has one. */
+static bool is_elsewhere(const struct owner *o)
 {
 	scoped_dir dir = opendir("/proc");
 	const struct dirent *e;
 	bool found = false;
 
 	while (dir && !found && (e = readdir(dir)))
-		found = *e->d_name >= '1' && *e->d_name <= '9' && is_guardian(e->d_name, o);
+		found = *e->d_name >= '1' && *e->d_name <= '9' &&
+			(is_guardian(e->d_name, o) || sees_log(e->d_name, o));
 	return found;
 }
 
@@ -330,5 +350,5 @@ bool journal_exists(const struct owner *o)
 
 	if (folder < 0 ? folder != -ENOENT : has_log(folder, o->pid, false))
 		return true;
-	return has_guardian(o);
+	return is_elsewhere(o);
 }

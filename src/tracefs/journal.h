@@ -94,8 +94,8 @@ bool journal_head(int fd, struct journal_head *h);
 bool journal_is_used(pid_t pid);
 
 /*
- * Whether there may be a log of it: there is one, or this user cannot see the logs, or a guardian
- * has one, for instance in another /run.
+ * Whether there may be a log of it: there is one, here or in the /run of another mount namespace,
+ * or this user cannot see the logs, or a guardian has one.
  */
 bool journal_exists(const struct owner *o);
 
