@@ -368,18 +368,29 @@ def nothing(lib, t, drill):
     return ''
 
 
+def recorder_in_namespace(t, where):
+    """A recorder that is the first process of a pid namespace."""
+    argv = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', t.spur, 'record', *CALLS, '-o',
+            f'{where}/trace.dat', os.path.join(t.build, 'tests/record/calls'), f'{where}/count']
+    return subprocess.Popen(argv, stderr=subprocess.PIPE, start_new_session=True)
+
+
+def records(lib, child, where):
+    """Whether it begins to record; an error where there are no namespaces."""
+    began = lib.wait_for(lambda: os.path.exists(f'{where}/trace.dat') or child.poll() is not None, 30)
+    if began and child.poll() is not None:
+        raise OSError(child.stderr.read().decode())
+    return began
+
+
 def namespace(lib):
     """A recorder of another pid namespace is left alone as long as it lives, log or not."""
     def test(t, where):
         before = lib.state()
-        argv = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', t.spur, 'record', *CALLS, '-o',
-                f'{where}/trace.dat', os.path.join(t.build, 'tests/record/calls'), f'{where}/count']
-        child = subprocess.Popen(argv, stderr=subprocess.PIPE, start_new_session=True)
+        child = recorder_in_namespace(t, where)
         try:
-            if not lib.wait_for(lambda: os.path.exists(f'{where}/trace.dat') or child.poll() is not None, 30):
+            if not records(lib, child, where):
                 return 'does not start'
-            if child.poll() is not None:
-                raise OSError(child.stderr.read().decode())
             mine = [n for n in os.listdir('/run/spur') if n.count('.') == 3]
             made = [i for i in os.listdir(f'{lib.TRACING}/instances') if i.count('.') == 3]
             if len(mine) != 1 or len(made) != 2:  # one of them is for the names of tasks
@@ -451,14 +462,10 @@ def ended_namespace(lib):
         if os.readlink('/proc/self/ns/pid') != 'pid:[4026531836]':
             raise OSError('needs the first pid namespace')
         before = lib.state()
-        argv = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', t.spur, 'record', *CALLS, '-o',
-                f'{where}/trace.dat', os.path.join(t.build, 'tests/record/calls'), f'{where}/count']
-        child = subprocess.Popen(argv, stderr=subprocess.DEVNULL, start_new_session=True)
+        child = recorder_in_namespace(t, where)
         try:
-            if not lib.wait_for(lambda: os.path.exists(f'{where}/trace.dat') or child.poll() is not None, 30):
+            if not records(lib, child, where):
                 return 'does not start'
-            if child.poll() is not None:
-                raise OSError('no namespaces')
             for name in os.listdir('/run/spur'):
                 if name.count('.') == 3:
                     os.unlink(f'/run/spur/{name}')
